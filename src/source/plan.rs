@@ -5,6 +5,9 @@ use crate::{Recovery, ResourceVersion};
 use std::time::Duration;
 use tokio::time::Instant;
 
+#[cfg(test)]
+mod tests;
+
 /// Which stream this is: where it starts, and which steps end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
