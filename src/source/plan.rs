@@ -339,6 +339,12 @@ impl Plan {
         Verdict::Next(Some(Recovery::Resume))
     }
 
+    /// A new snapshot though nothing failed.
+    pub(crate) fn take_snapshot(&mut self, now: Instant) {
+        self.next = self.snapshot(now);
+        self.pause = Pause::None;
+    }
+
     fn again(&mut self, now: Instant) -> Verdict {
         if self.mode == Mode::WatchFrom || (self.mode == Mode::WatchList && self.complete) {
             return Verdict::Over(Recovery::Relist);

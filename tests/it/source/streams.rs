@@ -88,3 +88,24 @@ async fn names_and_figures_can_be_read() {
     let erased: AnySource<ConfigMap> = listed().erase();
     assert!(format!("{:?}", erased.clone().list().name("mine")).contains("mine"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_relist_can_be_asked_for_and_is_taken_at_the_position() {
+    let api = listed().on_watch([WireEvent::added(config_map("b", "8"))]).stays_open().on_list("9", []).on_watch([]);
+    let mut events = api.clone().events();
+    let relist = events.relist_handle();
+    next(&mut events, 5).await;
+    relist.relist();
+    relist.relist();
+    assert_eq!(next(&mut events, 2).await, ["start", "end 9"]);
+    assert!(futures::FutureExt::now_or_never(events.next()).is_none());
+    assert_eq!(api.lines()[1..], [r#"W "7""#, r#"L "8""#, r#"W "9""#]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_relist_asked_for_during_a_snapshot_comes_after_it() {
+    let api = listed().on_list("9", []).on_watch([]);
+    let mut events = api.clone().events();
+    events.relist_handle().relist();
+    assert_eq!(next(&mut events, 5).await, ["start", "listed a", "end 7", "start", "end 9"]);
+}
