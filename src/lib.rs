@@ -60,6 +60,7 @@ mod status;
 
 pub mod ops;
 pub mod source;
+pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -73,6 +74,7 @@ pub use self::ops::{Fold, IntoFold};
 pub use self::raw::Raw;
 pub use self::resource_version::{InvalidVersion, ResourceVersion};
 pub use self::status::{Status, StatusCause};
+pub use self::store::{Snapshot, State, Store};
 
 /// Any error, as the crate passes on those of users.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
