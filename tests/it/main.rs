@@ -2,3 +2,4 @@
 
 mod objects;
 mod source;
+mod store;
