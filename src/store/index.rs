@@ -1,3 +1,5 @@
+mod ready_made;
+
 use super::{
     Snapshot, Store,
     root::{Root, has_key, hash_key},
