@@ -198,7 +198,7 @@ pub(super) fn remove<K: Object>(shared: &Shared<K>, id: u32) {
     let members = base.members(id);
     let mut draft = Draft::new(base, id);
     let mut gone = Vec::with_capacity(members.len());
-    draft.take_all(&members, |_, object| gone.push((object, DeleteReason::Unwatched)));
+    draft.take_all(&members, |_, object| gone.push((Some(object), DeleteReason::Unwatched)));
     shared.meters.deleted.add(gone.len());
     let told = Changes::many(gone, Vec::new(), false, None);
     let published = draft.publish(shared, |root, _, _, _| {

@@ -38,7 +38,6 @@ impl<K: Object + kube_core::Resource> Store<K> {
     }
 }
 
-#[cfg(feature = "kube")]
 impl<K: Object + serde::Serialize> Store<K> {
     /// By the node that a pod, or anything with a `spec.nodeName`, is bound to; those that are not yet are under none.
     ///
