@@ -1,1 +1,3 @@
 //! x
+#[cfg(feature = "testing")]
+pub mod testing;

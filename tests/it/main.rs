@@ -1,0 +1,3 @@
+//! Tests of the library, one module per concern.
+
+mod api_server;
