@@ -1,7 +1,11 @@
-//! What tests of lists, watches and pipelines are made of: an API server in this process, with faults on demand.
+//! The testing room: synthetic streams, scripted sources, an in-process API server, the laws of operators.
+//!
+//! All time is tokio's, so `start_paused` drives every test that needs no socket.
 
 mod api_server;
+mod scripted_api;
 
 pub use self::api_server::{
     ApiServer, ApiServerBuilder, At, Connection, Ending, Fault, Match, Request, Resource, Status, Times,
 };
+pub use self::scripted_api::{Call, ScriptedApi, Step};

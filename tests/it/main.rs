@@ -1,3 +1,5 @@
-//! Tests of the library, one module per concern.
+//! One binary, one module per concern: linking is what tests cost.
 
 mod api_server;
+mod objects;
+mod source;

@@ -108,6 +108,7 @@ impl Watch {
                 yield self.error(&status.into());
                 return;
             }
+            let start = position;
             let ahead = position > self.state.lock().current(&self.collection.resource, &self.settings);
             let periodic = self.options.bookmarks && self.settings.bookmarks && self.cached() && !ahead;
             let mut bookmark = Instant::now() + self.settings.bookmark_period;
@@ -147,7 +148,10 @@ impl Watch {
                             last_bookmark = None;
                         }
                         bookmark = Instant::now() + self.settings.bookmark_period;
-                        yield self.bookmark(position, false);
+                        // A bookmark at the version where the watch began would say nothing.
+                        if position > start {
+                            yield self.bookmark(position, false);
+                        }
                     }
                 }
             }

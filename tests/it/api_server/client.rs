@@ -58,8 +58,8 @@ pub(super) fn brief(line: &str) -> String {
 
 impl Http {
     pub(super) fn to(server: &ApiServer) -> Self {
-        // Building the client makes a TLS configuration, which wants a provider, even for plain HTTP.
-        let config = kube::Config::new(server.url().parse().expect("a URL"));
+        let mut config = kube::Config::new(server.url().parse().expect("a URL"));
+        config.default_retry = false;
         Self(Client::try_from(config).expect("a client"))
     }
 

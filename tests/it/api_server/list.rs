@@ -156,7 +156,7 @@ async fn selectors_choose() {
     for (query, names) in [
         ("labelSelector=n%20in%20(1,2)", &["c1", "c2"][..]),
         ("labelSelector=n%20notin%20(1,2),n!%3D5", &["c3", "c4"]),
-        ("labelSelector=n>3", &["c4", "c5"]),
+        ("labelSelector=n%3E3", &["c4", "c5"]),
         ("labelSelector=!n", &[]),
         ("labelSelector=n", &ALL),
         ("fieldSelector=metadata.name%3Dc2", &["c2"]),
