@@ -59,6 +59,7 @@ mod resource_version;
 mod status;
 
 pub mod ops;
+pub mod policy;
 pub mod source;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -69,7 +70,8 @@ pub use self::event::Event;
 pub use self::grammar::{Grammar, GrammarError};
 pub use self::key::{Key, OwnedKey};
 pub use self::object::{Identity, Kinded, Object};
-pub use self::ops::{Fold, IntoFold};
+pub use self::ops::{EventStreamExt, Fold, IntoFold};
+pub use self::policy::ExponentialBackoff;
 pub use self::raw::Raw;
 pub use self::resource_version::{InvalidVersion, ResourceVersion};
 pub use self::status::{Status, StatusCause};
