@@ -61,6 +61,7 @@ mod status;
 pub mod ops;
 pub mod policy;
 pub mod source;
+pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -75,6 +76,7 @@ pub use self::policy::ExponentialBackoff;
 pub use self::raw::Raw;
 pub use self::resource_version::{InvalidVersion, ResourceVersion};
 pub use self::status::{Status, StatusCause};
+pub use self::store::{Snapshot, State, Store};
 
 /// Any error, as the crate passes on those of users.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
