@@ -58,6 +58,8 @@ mod raw;
 mod resource_version;
 mod status;
 
+#[cfg(any(feature = "client", feature = "kube-client"))]
+pub mod client;
 pub mod ops;
 pub mod policy;
 pub mod source;
