@@ -335,7 +335,10 @@ impl<K: Object> Snapshot<K> {
 
 impl<'a, K: Object, V: IndexValue> IndexView<'a, K, V> {
     /// The objects of a value, in no order.
-    pub fn get<'q, Q: ?Sized + Hash + Eq>(&self, value: &'q Q) -> impl Iterator<Item = &'a Arc<K>> + use<'a, 'q, K, V, Q>
+    pub fn get<'q, Q: ?Sized + Hash + Eq>(
+        &self,
+        value: &'q Q,
+    ) -> impl Iterator<Item = &'a Arc<K>> + use<'a, 'q, K, V, Q>
     where
         V: Borrow<Q>,
     {

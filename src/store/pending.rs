@@ -161,7 +161,12 @@ impl<K: Object> Pending<K> {
     }
 
     /// Swaps the content, and says what that changed.
-    pub(super) fn end(mut self, shared: &Shared<K>, version: &ResourceVersion, first: First) -> Result<Changes<K>, Refused> {
+    pub(super) fn end(
+        mut self,
+        shared: &Shared<K>,
+        version: &ResourceVersion,
+        first: First,
+    ) -> Result<Changes<K>, Refused> {
         let (gone, tally) = (&mut self.gone, &mut self.tally);
         self.draft.take_all(&self.unseen, |hash, object| {
             tally.moves(Some(&object), Some(&object), None);

@@ -26,7 +26,12 @@ impl<K: Object> Shared<K> {
     pub(super) fn new() -> Self {
         let root = Root::new();
         let hasher = root.hasher.clone();
-        Shared { roots: watch::Sender::new(Arc::new(root)), hasher, meters: Meters::new(), cursors: AtomicUsize::new(0) }
+        Shared {
+            roots: watch::Sender::new(Arc::new(root)),
+            hasher,
+            meters: Meters::new(),
+            cursors: AtomicUsize::new(0),
+        }
     }
 
     pub(super) fn load(&self) -> Arc<Root<K>> {

@@ -6,6 +6,7 @@ mod objects;
 mod on_error;
 mod policy;
 mod reflect;
+mod reflector;
 mod resync;
 mod script;
 mod source;
