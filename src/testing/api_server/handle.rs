@@ -1,8 +1,12 @@
 //! The handle by which a test holds a server.
 
 use super::{
-    Connection, Ending, Fault, Match, Request, Resource, Times, builder::ApiServerBuilder,
-    listener::{self, Listening}, settings::Settings, shared::Shared, state::{Data, State},
+    Connection, Ending, Fault, Match, Request, Resource, Times,
+    builder::ApiServerBuilder,
+    listener::{self, Listening},
+    settings::Settings,
+    shared::Shared,
+    state::{Data, State},
 };
 use serde_json::{Value, json};
 use std::{

@@ -56,7 +56,9 @@ pub(super) async fn list(
         }
     }
     let token = match page.last() {
-        Some((key, _)) if left > 0 => Token::after(plan.version, key.strip_prefix(prefix.as_str()).unwrap_or(key), cached),
+        Some((key, _)) if left > 0 => {
+            Token::after(plan.version, key.strip_prefix(prefix.as_str()).unwrap_or(key), cached)
+        }
         _ => String::new(),
     };
     let remaining = (left > 0 && !options.selective()).then_some(left);
@@ -66,21 +68,14 @@ pub(super) async fn list(
     Ok(Answer { length: answer.length.filter(|_| !streamed), ..answer })
 }
 
-async fn plan(
-    state: &State,
-    settings: &Settings,
-    collection: &Collection,
-    options: &Options,
-) -> Result<Plan, Refused> {
+async fn plan(state: &State, settings: &Settings, collection: &Collection, options: &Options) -> Result<Plan, Refused> {
     let Collection { resource, prefix } = collection;
     let cached = settings.cached(resource);
     let whole = |version| Plan { version, start: String::new(), limit: options.limit };
     if !options.token.is_empty() {
         let token = Token::read(&options.token)?;
         if !matches!(options.version.as_str(), "" | "0") {
-            return Err(
-                Status::bad_request("specifying resource version is not allowed when using continue").into()
-            );
+            return Err(Status::bad_request("specifying resource version is not allowed when using continue").into());
         }
         let data = state.lock();
         let version = u64::try_from(token.revision).unwrap_or_else(|_| data.history.revision());
@@ -90,9 +85,8 @@ async fn plan(
         let limit = if cached && options.version == "0" { 0 } else { options.limit };
         return Ok(Plan { version, start: format!("{prefix}{}", token.key()), limit });
     }
-    let version = options
-        .parsed_version()
-        .map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
+    let version =
+        options.parsed_version().map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
     if options.version.is_empty() {
         let newest = state.lock().history.revision();
         state.fresh(resource, newest, settings).await?;
@@ -151,7 +145,9 @@ fn encode_list(
         let remaining = remaining.map(|n| format!(r#""remainingItemCount":{n},"#)).unwrap_or_default();
         append(
             &mut out,
-            &format!(r#","kind":"{kind}","metadata":{{"continue":"{token}",{remaining}"resourceVersion":"{version}"}}"#),
+            &format!(
+                r#","kind":"{kind}","metadata":{{"continue":"{token}",{remaining}"resourceVersion":"{version}"}}"#
+            ),
         );
     }
     out.push(b'}');

@@ -35,9 +35,9 @@ impl Options {
         let text = |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let number = |name: &str| match text(name).unwrap_or_default() {
             "" => Ok(0),
-            value => value.parse::<i64>().map_err(|_| {
-                Status::bad_request(format!("strconv.ParseInt: parsing \"{value}\": invalid syntax"))
-            }),
+            value => value
+                .parse::<i64>()
+                .map_err(|_| Status::bad_request(format!("strconv.ParseInt: parsing \"{value}\": invalid syntax"))),
         };
         let mut options = Self {
             watch: watch || text("watch").is_some_and(truth),
@@ -98,9 +98,7 @@ impl Options {
         let version_match = self.version_match.as_str();
         if self.send_initial_events.is_some() {
             if version_match != "NotOlderThan" {
-                causes.push(match_forbidden(
-                    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-                ));
+                causes.push(match_forbidden("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
             }
             if !watch_list {
                 causes.push(forbidden(

@@ -48,11 +48,17 @@ async fn answer(state: &Arc<State>, settings: &Arc<Settings>, request: &Request)
                 let created = state.change(|data| {
                     let known = namespace.is_empty() || data.history.get("namespaces", &namespace).is_some();
                     let namespaces = Resource::built_in("namespaces");
-                    if known { data.create(resource, &namespace, object) } else { Err(not_found(&namespaces, &namespace)) }
+                    if known {
+                        data.create(resource, &namespace, object)
+                    } else {
+                        Err(not_found(&namespaces, &namespace))
+                    }
                 })?;
                 Ok(one(resource, &created, 201, Shape::Whole))
             }
-            "DELETE" if collection.resource.allows("deletecollection") => delete_all(state, settings, request, &collection),
+            "DELETE" if collection.resource.allows("deletecollection") => {
+                delete_all(state, settings, request, &collection)
+            }
             _ => Err(Status::no_such_method().into()),
         },
         Route::Object { resource, namespace, name, watch } => {
@@ -68,8 +74,7 @@ async fn answer(state: &Arc<State>, settings: &Arc<Settings>, request: &Request)
     }
 }
 
-const WRONG_NAMESPACE: &str =
-    "the namespace of the provided object does not match the namespace sent on the request";
+const WRONG_NAMESPACE: &str = "the namespace of the provided object does not match the namespace sent on the request";
 
 async fn read(
     state: &Arc<State>,
@@ -132,8 +137,7 @@ fn object(state: &State, request: &Request, resource: &Resource, at: (&str, &str
             let object = parse(request, resource)?;
             let given = object["metadata"]["name"].as_str().unwrap_or_default();
             if given != name {
-                let message =
-                    format!("the name of the object ({given}) does not match the name on the URL ({name})");
+                let message = format!("the name of the object ({given}) does not match the name on the URL ({name})");
                 return Err(Status::bad_request(message).into());
             }
             let updated = state.change(|data| data.update(resource, namespace, name, object))?;
@@ -160,7 +164,8 @@ fn object(state: &State, request: &Request, resource: &Resource, at: (&str, &str
     }
 }
 
-const PATCHES: &str = "the body of the request was in an unknown format - accepted media types include: application/merge-patch+json";
+const PATCHES: &str =
+    "the body of the request was in an unknown format - accepted media types include: application/merge-patch+json";
 
 fn delete_all(
     state: &State,

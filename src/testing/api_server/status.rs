@@ -185,10 +185,8 @@ impl Status {
     pub(super) fn invalid(kind: &str, name: &str, causes: Vec<Cause>) -> Self {
         let each: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
         let all = if each.len() == 1 { each.concat() } else { format!("[{}]", each.join(", ")) };
-        let mut status =
-            Self::new(422).with_message(format!("{kind} \"{name}\" is invalid: {all}"));
-        status.details =
-            Some(Details { name: name.to_owned(), kind: kind.to_owned(), causes, ..Details::default() });
+        let mut status = Self::new(422).with_message(format!("{kind} \"{name}\" is invalid: {all}"));
+        status.details = Some(Details { name: name.to_owned(), kind: kind.to_owned(), causes, ..Details::default() });
         status
     }
 
@@ -211,12 +209,8 @@ impl Status {
 
     /// An answer about one object of a resource (`plural` and `group`).
     pub(super) fn about(self, plural: &str, group: &str, name: &str) -> Self {
-        let details = Details {
-            name: name.to_owned(),
-            group: group.to_owned(),
-            kind: plural.to_owned(),
-            ..Details::default()
-        };
+        let details =
+            Details { name: name.to_owned(), group: group.to_owned(), kind: plural.to_owned(), ..Details::default() };
         Self { details: Some(details), ..self }
     }
 

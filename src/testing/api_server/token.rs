@@ -51,7 +51,8 @@ impl Token {
     ///
     /// 400 with the text of a real server.
     pub(super) fn read(text: &str) -> Result<Self, Status> {
-        let invalid = |why: String| Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
+        let invalid =
+            |why: String| Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
         let bytes = decode(text).map_err(|at| invalid(format!("illegal base64 data at input byte {at}")))?;
         let document: Document = serde_json::from_slice(&bytes).map_err(|_| {
             let first = bytes.first().map_or(' ', |&byte| char::from(byte));

@@ -22,7 +22,12 @@ impl Data {
     /// # Errors
     ///
     /// The status of a real server: name missing, version set, already there.
-    pub(super) fn create(&mut self, resource: &Resource, namespace: &str, mut object: Value) -> Result<Arc<Value>, Status> {
+    pub(super) fn create(
+        &mut self,
+        resource: &Resource,
+        namespace: &str,
+        mut object: Value,
+    ) -> Result<Arc<Value>, Status> {
         normalize(&mut object, resource);
         if object["metadata"]["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
             return Err(Status::bare("resourceVersion should not be set on objects to be created"));
@@ -54,8 +59,7 @@ impl Data {
             object["spec"] = json!({"finalizers": ["kubernetes"]});
             object["status"] = json!({"phase": "Active"});
         }
-        self.store(resource, &key, Some(object))
-            .ok_or_else(|| Status::internal_error("the object is gone"))
+        self.store(resource, &key, Some(object)).ok_or_else(|| Status::internal_error("the object is gone"))
     }
 
     /// Replaces an object that exists; without a difference nothing is written.
@@ -82,7 +86,9 @@ impl Data {
         if !version.is_empty() && version != stored("resourceVersion") {
             return Err(conflict(resource, name, MODIFIED));
         }
-        for field in ["name", "namespace", "uid", "creationTimestamp", "generation", "deletionTimestamp", "resourceVersion"] {
+        for field in
+            ["name", "namespace", "uid", "creationTimestamp", "generation", "deletionTimestamp", "resourceVersion"]
+        {
             match old["metadata"].get(field) {
                 Some(value) => object["metadata"][field] = value.clone(),
                 None => drop(object["metadata"].as_object_mut().and_then(|members| members.remove(field))),
@@ -149,8 +155,7 @@ impl Data {
     }
 }
 
-const MODIFIED: &str =
-    "the object has been modified; please apply your changes to the latest version and try again";
+const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
 
 pub(super) fn not_found(resource: &Resource, name: &str) -> Status {
     let message = format!("{} \"{name}\" not found", resource.qualified());
@@ -186,9 +191,7 @@ fn check_preconditions(resource: &Resource, name: &str, wanted: &Value, stored: 
     };
     let stored = |field: &str| stored[field].as_str().unwrap_or_default();
     match (wanted["uid"].as_str(), wanted["resourceVersion"].as_str()) {
-        (Some(uid), _) if uid != stored("uid") => {
-            refuse("UID", uid, stored("uid"), "deleted and then recreated")
-        }
+        (Some(uid), _) if uid != stored("uid") => refuse("UID", uid, stored("uid"), "deleted and then recreated"),
         (_, Some(version)) if version != stored("resourceVersion") => {
             refuse("ResourceVersion", version, stored("resourceVersion"), "modified")
         }

@@ -127,7 +127,8 @@ async fn wrong_lines() {
     let (server, http) = two().await;
     server.fail_next(Fault::wrong_json(1));
     let broken = http.get(&watch(1)).await;
-    let lines: Vec<_> = broken.text().lines().map(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).collect();
+    let lines: Vec<_> =
+        broken.text().lines().map(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).collect();
     assert_eq!(lines, [true, false, true]);
     server.fail_next(Fault::unknown_event_type(0));
     assert!(http.get(&watch(1)).await.events()[0].starts_with("RENAMED"));
