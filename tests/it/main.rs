@@ -4,6 +4,8 @@ mod api_server;
 #[cfg(feature = "client")]
 mod client_answers;
 #[cfg(feature = "client")]
+mod client_http;
+#[cfg(feature = "client")]
 mod client_requests;
 #[cfg(any(feature = "client", feature = "kube-client"))]
 mod decode_bodies;
