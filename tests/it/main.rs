@@ -2,6 +2,14 @@
 
 mod api_server;
 mod backoff;
+#[cfg(feature = "client")]
+mod client_answers;
+#[cfg(feature = "client")]
+mod client_http;
+#[cfg(feature = "client")]
+mod client_requests;
+#[cfg(any(feature = "client", feature = "kube-client"))]
+mod decode_bodies;
 mod objects;
 mod on_error;
 mod policy;
