@@ -6,6 +6,6 @@ mod api_server;
 mod scripted_api;
 
 pub use self::api_server::{
-    ApiServer, ApiServerBuilder, At, Connection, Ending, Fault, Match, Request, Resource, Status, Times,
+    ApiServer, ApiServerBuilder, At, Connection, Ending, Fault, Match, Refusal, Request, Resource, Times,
 };
 pub use self::scripted_api::{Call, ScriptedApi, Step};

@@ -15,7 +15,7 @@ pub(super) type Pieces = BoxStream<'static, Result<Bytes, Broken>>;
 
 /// The connection broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broken;
+pub(super) struct Broken;
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -143,7 +143,13 @@ impl Shared {
         Ok(())
     }
 
-    async fn reply(&self, answer: Answer, faults: &[Fault], request: &Request, control: Option<&Arc<Control>>) -> Reply {
+    async fn reply(
+        &self,
+        answer: Answer,
+        faults: &[Fault],
+        request: &Request,
+        control: Option<&Arc<Control>>,
+    ) -> Reply {
         let mut headers = vec![("content-type", answer.content_type.to_owned())];
         if let Some(seconds) = answer.retry_after {
             headers.push(("retry-after", seconds.to_string()));

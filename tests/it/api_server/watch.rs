@@ -134,7 +134,8 @@ async fn after_a_restart_the_watch_cache_knows_nothing_older() {
 async fn a_version_ahead_is_silent_or_an_error_event() {
     let (server, http) = three(ApiServer::builder()).await;
     let current = server.resource_version();
-    let plain = http.get(&format!("{MAPS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=9999")).await;
+    let plain =
+        http.get(&format!("{MAPS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=9999")).await;
     assert_eq!((plain.code, plain.text()), (200, ""));
     let list = http.get(&format!("{MAPS}?watch=1&{WATCH_LIST}&resourceVersion=9999")).await;
     assert_eq!(list.events(), [format!("ERROR 504 Timeout: Too large resource version: 9999, current: {current}")]);
