@@ -24,7 +24,7 @@ pub(super) fn discover(path: &[String], data: &Data) -> Result<Answer, Refused> 
         _ => return Err(Refused::NoSuchPath),
     };
     let mut out = Vec::new();
-    super::encode::value(&mut out, &document);
+    super::encode::document(&mut out, &document);
     Ok(Answer::json(200, out))
 }
 

@@ -204,7 +204,9 @@ fn deleted(resource: &Resource, name: &str, uid: &str) -> Answer {
         details["group"] = resource.group.as_str().into();
     }
     let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details});
-    Answer::json(200, status.to_string().into_bytes())
+    let mut out = Vec::new();
+    encode::document(&mut out, &status);
+    Answer::json(200, out)
 }
 
 /// The object a client sent.

@@ -77,16 +77,17 @@ impl Watch {
         let deadline = self.deadline();
         let mut changed = self.state.subscribe();
         async_stream::stream! {
-            if self.options.timeout < 0 {
-                if self.cached() {
-                    yield error_event(&Refusal::new(500).with_message("context deadline exceeded"));
-                }
-                return;
-            }
             let newest = matches!(self.options.version.as_str(), "" | "0");
             let legacy = newest && self.options.send_initial_events.is_none();
             let initial = self.options.send_initial_events.unwrap_or(legacy);
             let mut position = version;
+            if self.options.timeout < 0 {
+                // What a real server makes of a time that is over before the watch begins.
+                if initial && self.cached() {
+                    yield error_event(&Refusal::new(500).with_message("context deadline exceeded"));
+                }
+                return;
+            }
             if initial {
                 let wanted = if self.options.version.is_empty() { self.state.lock().history.revision() } else { version };
                 let fresh = self.state.fresh(&self.collection.resource, wanted, &self.settings).await;
