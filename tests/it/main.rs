@@ -11,6 +11,7 @@ mod client_requests;
 #[cfg(any(feature = "client", feature = "kube-client"))]
 mod decode_bodies;
 mod objects;
+mod laws;
 mod on_error;
 mod policy;
 mod reflect;
