@@ -29,3 +29,4 @@ mod source;
 mod tee;
 mod until;
 mod validate;
+mod store;
