@@ -10,8 +10,8 @@ mod client_http;
 mod client_requests;
 #[cfg(any(feature = "client", feature = "kube-client"))]
 mod decode_bodies;
-mod objects;
 mod laws;
+mod objects;
 mod on_error;
 mod policy;
 mod reflect;
