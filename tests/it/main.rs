@@ -16,6 +16,7 @@ mod filter_objects;
 mod into_kube;
 mod laws;
 mod map_objects;
+mod laws;
 mod objects;
 mod on_error;
 mod only_changed_by;

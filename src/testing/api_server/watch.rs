@@ -92,7 +92,7 @@ impl Watch {
                 let wanted = if self.options.version.is_empty() { self.state.lock().history.revision() } else { version };
                 let fresh = self.state.fresh(&self.collection.resource, wanted, &self.settings).await;
                 if let Err(refused) = fresh {
-                    yield self.error(&refused);
+                    yield not_fresh(&refused);
                     return;
                 }
                 let (events, current) = self.initial_events();
@@ -106,7 +106,7 @@ impl Watch {
             } else if newest {
                 position = self.state.lock().current(&self.collection.resource, &self.settings);
             } else if let Some(status) = self.too_old(version) {
-                yield self.error(&status.into());
+                yield error_event(&status);
                 return;
             }
             let start = position;
@@ -223,12 +223,13 @@ impl Watch {
         out.extend_from_slice(b"}\n");
         out.into()
     }
+}
 
-    fn error(&self, refused: &Refused) -> Bytes {
-        match refused {
-            Refused::Status(refusal) => error_event(refusal),
-            Refused::NoSuchPath => error_event(&Refusal::no_such_resource()),
-        }
+/// The ERROR event for a version ahead of the server. Here storage, too, says how long to wait.
+fn not_fresh(refused: &Refused) -> Bytes {
+    match refused {
+        Refused::Status(refusal) => error_event(&refusal.clone().with_retry_after(Duration::from_secs(1))),
+        Refused::NoSuchPath => error_event(&Refusal::no_such_resource()),
     }
 }
 

@@ -54,7 +54,7 @@ impl Versions {
         let mut out = String::new();
         let mut rest = text;
         let next = |rest: &str| {
-            let ends = ["version: ", "current: ", "record ("].map(|word| rest.find(word).map(|at| at + word.len()));
+            let ends = ["version: ", "current: ", " ("].map(|word| rest.find(word).map(|at| at + word.len()));
             ends.into_iter().flatten().min()
         };
         while let Some(at) = next(rest) {

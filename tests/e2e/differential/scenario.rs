@@ -40,8 +40,8 @@ enum Step {
     },
     Compact(&'static str),
     Restart,
-    RemoveGadgets,
-    Sleep(Duration),
+    /// Opens a watch of gadgets, removes what defines them, then reads to the end.
+    WatchRemoval(String),
 }
 
 /// A write, and the name of the version it gets.
@@ -138,12 +138,8 @@ impl Scenario {
         self.step(Step::Restart)
     }
 
-    pub fn remove_gadgets(self) -> Self {
-        self.step(Step::RemoveGadgets)
-    }
-
-    pub fn sleep(self, time: Duration) -> Self {
-        self.step(Step::Sleep(time))
+    pub fn watch_removal(self, target: &str) -> Self {
+        self.step(Step::WatchRemoval(target.to_owned()))
     }
 
     /// Holds the conversation; what was said, line by line.
@@ -179,8 +175,10 @@ impl Scenario {
                     subject.compact(&talk.fill("{maps}"), &version).await;
                 }
                 Step::Restart => subject.restart().await,
-                Step::RemoveGadgets => subject.remove_gadgets().await,
-                Step::Sleep(time) => tokio::time::sleep(*time).await,
+                Step::WatchRemoval(target) => {
+                    let answer = talk.send("GET", target, None, &Value::Null).await;
+                    futures::join!(talk.read(target, answer, false), subject.remove_gadgets());
+                }
             }
         }
         talk.lines
@@ -263,10 +261,15 @@ impl Talk<'_> {
     async fn watch(&mut self, target: &str, accept: Option<&str>, bookmarks: bool, meanwhile: &[Write]) {
         self.settle(target).await;
         let answer = self.send("GET", target, accept, &Value::Null).await;
-        let line = format!("GET {target} -> {}", head(&answer));
         for write in meanwhile {
             self.write(write, false).await;
         }
+        self.read(target, answer, bookmarks).await;
+    }
+
+    /// Reads a watch to its end.
+    async fn read(&mut self, target: &str, answer: http::Response<Body>, bookmarks: bool) {
+        let line = format!("GET {target} -> {}", head(&answer));
         let frames = BodyStream::new(answer.into_body()).map_ok(|frame| frame.into_data().unwrap_or_default());
         let frames: Vec<_> = frames.collect().await;
         let whole = frames.iter().all(Result::is_ok);

@@ -2,7 +2,6 @@
 
 use crate::scenario::{Scenario, create, delete, put, write};
 use serde_json::json;
-use std::time::Duration;
 
 const PARTIAL_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 const PARTIAL: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -144,11 +143,11 @@ fn selectors() -> Vec<Scenario> {
         choose("labels and pages", &["labelSelector=n%20in%20(1,2)&limit=1", "labelSelector=n%20in%20(1,2)&limit=2"])
             .get("{maps}?labelSelector=n%20in%20(1,2)&limit=2&continue={token}"),
         Scenario::five("a watch by label").watch_while(
-            "{maps}?watch=1&timeoutSeconds=2&resourceVersion={c5}&labelSelector=n%3D1",
+            "{maps}?watch=1&timeoutSeconds=4&resourceVersion={c5}&labelSelector=n%3D1",
             [put("m1", "c2", "1"), put("m2", "c1", "7"), put("m3", "c3", "8"), put("m4", "c2", "1"), delete("c2")],
         ),
         Scenario::five("a watch by name").watch_while(
-            "{maps}?watch=1&timeoutSeconds=2&resourceVersion={c5}&fieldSelector=metadata.name%3Dc2",
+            "{maps}?watch=1&timeoutSeconds=4&resourceVersion={c5}&fieldSelector=metadata.name%3Dc2",
             [put("m1", "c1", "9"), put("m2", "c2", "9"), delete("c2")],
         ),
         Scenario::five("pods by phase").get("/api/v1/namespaces/{ns}/pods?fieldSelector=status.phase%3DRunning"),
@@ -168,11 +167,11 @@ fn watches() -> Vec<Scenario> {
         watch("watch from a version ahead", "resourceVersion={far}&allowWatchBookmarks=true"),
         watch("watch as another word for true", "resourceVersion={c3}&watch=abc"),
         Scenario::five("watch while things change").watch_while(
-            "{maps}?watch=1&timeoutSeconds=2&resourceVersion={c5}",
+            "{maps}?watch=1&timeoutSeconds=4&resourceVersion={c5}",
             [create("c6", "6"), put("m1", "c1", "9"), put("same", "c1", "9"), delete("c2"), create("c2", "again")],
         ),
         Scenario::five("watch all namespaces").watch_while(
-            "/api/v1/configmaps?watch=1&timeoutSeconds=2&resourceVersion={c5}&labelSelector=only%3Dthis",
+            "/api/v1/configmaps?watch=1&timeoutSeconds=4&resourceVersion={c5}&labelSelector=only%3Dthis",
             [write("x", "POST", "{maps}", json!({"metadata": {"name": "x", "labels": {"only": "this"}}}))],
         ),
         Scenario::five("watch by the old paths")
@@ -187,7 +186,7 @@ fn watches() -> Vec<Scenario> {
         Scenario::new("finalizers")
             .prepare(write("f", "POST", "{maps}", json!({"metadata": {"name": "f", "finalizers": ["example.com/x"]}})))
             .watch_while(
-                "{maps}?watch=1&timeoutSeconds=2&resourceVersion={f}&labelSelector=!x",
+                "{maps}?watch=1&timeoutSeconds=4&resourceVersion={f}&labelSelector=!x",
                 [
                     write("", "PATCH", "{maps}/f", json!({"data": {"k": "v"}})),
                     write("", "PATCH", "{maps}/f", json!({"metadata": {"finalizers": null}})),
@@ -209,14 +208,17 @@ fn watch_lists() -> Vec<Scenario> {
         Scenario::five("watch list while things change")
             .prepare(delete("c2"))
             .prepare(put("m1", "c1", "9"))
-            .watch_while(&format!("{{maps}}?{WATCH_LIST}"), [create("c6", "6"), delete("c3")]),
+            .watch_while(
+                "{maps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=4",
+                [create("c6", "6"), delete("c3")],
+            ),
         Scenario::five("initial events without bookmarks")
             .watch("{maps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=2"),
         Scenario::five("no initial events at n").watch(
             "{maps}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&timeoutSeconds=2&resourceVersion={c3}",
         ),
         Scenario::five("no initial events from now").watch_while(
-            "{maps}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&timeoutSeconds=2",
+            "{maps}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&timeoutSeconds=4",
             [create("c6", "6")],
         ),
     ]
@@ -279,7 +281,7 @@ fn shapes() -> Vec<Scenario> {
             .get("{widgets}?fieldSelector=spec.a%3Db")
             .watch("{widgets}?watch=1&resourceVersion=abc"),
         widgets("custom watches").watch(&format!("{{widgets}}?{WATCH_LIST}")).watch_while(
-            "{widgets}?watch=1&timeoutSeconds=2&resourceVersion={w2}",
+            "{widgets}?watch=1&timeoutSeconds=4&resourceVersion={w2}",
             [
                 write("", "PATCH", "{widgets}/w1", json!({"spec": {"a": "2"}})),
                 write("", "PATCH", "{widgets}/w1", json!({"metadata": {"labels": {"a": "b"}}})),
@@ -301,8 +303,7 @@ fn shapes() -> Vec<Scenario> {
             .get("/api/v1/namespaces/{ns}/events?resourceVersion=0&limit=1"),
         Scenario::new("a custom resource goes")
             .prepare(write("g", "POST", "{gadgets}", gadget))
-            .remove_gadgets()
-            .sleep(Duration::from_secs(4))
+            .watch_removal("{gadgets}?watch=1&timeoutSeconds=9&resourceVersion={g}")
             .get("{gadgets}"),
         Scenario::new("discovery of custom resources").get("/apis/example.com").get("/apis/nope.example.com/v1"),
     ]

@@ -108,6 +108,7 @@ impl Subject {
                 let target = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.going.example.com";
                 let request = http::Request::delete(target).body(Vec::new()).expect("a request");
                 self.client().await.request_text(request).await.expect("the definition is deleted");
+                self.until("/apis/going.example.com/v1/gadgets", false).await;
             }
         }
     }
@@ -127,15 +128,19 @@ impl Subject {
             .expect("a request");
         let client = self.client().await;
         client.request_text(request).await.expect("the definition is taken");
-        let target = format!("/apis/{group}/v1/{plural}");
+        self.until(&format!("/apis/{group}/v1/{plural}"), true).await;
+    }
+
+    /// Waits until a path is served, or is no more.
+    async fn until(&self, target: &str, served: bool) {
         for _ in 0..300 {
-            let request = http::Request::get(&target).body(Vec::new()).expect("a request");
-            if client.request_text(request).await.is_ok() {
+            let request = http::Request::get(target).body(Vec::new()).expect("a request");
+            if self.client().await.request_text(request).await.is_ok() == served {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        panic!("{plural} were not served within 30 s");
+        panic!("{target} was not as it should be within 30 s");
     }
 }
 
