@@ -42,6 +42,9 @@ pub struct Args {
     /// How long to wait for the server, and with --once for the mirror to be complete
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub timeout: Duration,
+    /// How many objects to list at a time [default: 500; 40 of the server in this process]
+    #[arg(long, value_name = "NUMBER")]
+    pub page_size: Option<u32>,
     /// Show traces on standard error: -v debug, -vv all
     #[arg(short, action = ArgAction::Count)]
     pub verbose: u8,

@@ -1,6 +1,11 @@
 //! Which server is asked for what.
 
-use crate::{cli::Args, failure::Failure};
+use crate::{
+    cli::Args,
+    demo,
+    discovery::{self, Found},
+    failure::Failure,
+};
 use kube::core::{ApiResource, DynamicObject};
 use listwatch::client::{Client, Collection};
 
@@ -11,6 +16,8 @@ pub struct Target {
     pub resource: ApiResource,
     /// Whether objects of several namespaces may come.
     pub across_namespaces: bool,
+    /// How many objects to list at a time, where that is not left to the library.
+    pub page_size: Option<u32>,
 }
 
 impl Target {
@@ -25,29 +32,26 @@ impl Target {
             None => connect(args).await,
         };
         let client = client.map_err(|error| Failure::of("connecting", &error))?;
-        let found = tokio::time::timeout(args.timeout, client.discover(&args.resource)).await;
-        let attempt = format!("looking for the resource {:?}", args.resource);
-        let Ok(found) = found else {
-            return Err(Failure::Said(format!("{attempt}: no answer from the server in {:?}", args.timeout)));
-        };
-        let found = found.map_err(|error| Failure::of(attempt, &error))?;
+        let found = tokio::time::timeout(args.timeout, discovery::find(&client, &args.resource)).await;
+        let late = |_| Failure::Said(format!("the server gave no answer in {:?}", args.timeout));
+        let Found { resource, namespaced } = found.map_err(late)??;
 
         let namespace = match &args.namespace {
-            _ if args.all_namespaces || !found.is_namespaced() => "",
+            _ if args.all_namespaces || !namespaced => "",
             Some(namespace) => namespace,
             None if url.is_some() => "",
             None => client.default_namespace(),
         }
         .to_owned();
-        let mut collection = Collection::namespaced_with(client, &namespace, found.resource());
+        let mut collection = Collection::namespaced_with(client, &namespace, &resource);
         if let Some(labels) = &args.selector {
             collection = collection.labels(labels);
         }
         if let Some(fields) = &args.field_selector {
             collection = collection.fields(fields);
         }
-        let across_namespaces = found.is_namespaced() && namespace.is_empty();
-        Ok(Target { collection, resource: found.resource().clone(), across_namespaces })
+        let page_size = args.page_size.or(url.map(|_| demo::PAGE));
+        Ok(Target { collection, resource, across_namespaces: namespaced && namespace.is_empty(), page_size })
     }
 }
 

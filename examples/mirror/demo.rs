@@ -12,6 +12,9 @@ pub const APPS: [&str; 5] = ["api", "cache", "queue", "web", "worker"];
 pub const NODES: usize = 6;
 const REPLICAS: usize = 18;
 
+/// How many objects to list at a time from a server as small as this.
+pub const PAGE: u32 = 40;
+
 /// How much later than usual each page of a list comes: the distance of a cluster, which makes the first sync visible.
 const DISTANCE: Duration = Duration::from_millis(250);
 

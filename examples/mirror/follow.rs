@@ -12,7 +12,7 @@ use crate::{
 use futures::StreamExt;
 use k8s_openapi::jiff::Timestamp;
 use kube::core::DynamicObject;
-use listwatch::{Change, Error, Key, Recovery};
+use listwatch::{Change, Error, Key, Recovery, Store, store::State};
 use serde_json::json;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -71,6 +71,17 @@ pub async fn follow(mirror: Mirror, what: &str, columns: Columns, format: Format
     }
     view.screen.close();
     if synced { view.event("STOPPED", Tone::Quiet, &summary(&store)) } else { Err(Failure::Interrupted) }
+}
+
+/// Objects, version and state in one line.
+fn summary(store: &Store<DynamicObject>) -> String {
+    let version = store.resource_version().map_or_else(|| "unknown".to_owned(), |version| version.to_string());
+    let state = match store.state() {
+        State::Live => "live".to_owned(),
+        State::Stale { since, .. } => format!("stale for {} s", since.elapsed().as_secs()),
+        state => format!("{state:?}").to_lowercase(),
+    };
+    format!("{} objects   version {version}   {state}", store.len())
 }
 
 struct View {

@@ -15,6 +15,7 @@ mod churn;
 mod cli;
 mod cluster;
 mod demo;
+mod discovery;
 mod failure;
 mod follow;
 mod news;

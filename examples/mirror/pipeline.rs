@@ -26,7 +26,10 @@ impl Mirror {
         let kind = target.resource;
         // Paged and consistent, as kubectl lists: only a page says how many objects are still to come.
         let events = target.collection.events().name("mirror").strategy(Strategy::ListConsistent);
-        let events = target.page_size.into_iter().fold(events, |events, items| events.page_size(items));
+        let events = match target.page_size {
+            Some(items) => events.page_size(items),
+            None => events,
+        };
         let stats = events.stats();
         let changes = events
             .expect_kind(&kind.api_version, &kind.kind)
