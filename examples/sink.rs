@@ -43,7 +43,9 @@ impl<W: Write + Unpin> Sink<Event<ConfigMap>> for AuditLog<W> {
     fn start_send(self: Pin<&mut Self>, event: Event<ConfigMap>) -> io::Result<()> {
         let Self { out, done } = self.get_mut();
         match &event {
-            Event::Listed(map) | Event::Added(map) | Event::Modified(map) => writeln!(out, "{} {}", event.name(), Key::of(&**map)),
+            Event::Listed(map) | Event::Added(map) | Event::Modified(map) => {
+                writeln!(out, "{} {}", event.name(), Key::of(&**map))
+            }
             Event::Deleted(map) => {
                 done.cancel();
                 writeln!(out, "{} {}", event.name(), Key::of(&**map))

@@ -16,7 +16,7 @@ const REPLICAS: usize = 18;
 pub const PAGE: u32 = 40;
 
 /// How much later than usual each page of a list comes: the distance of a cluster, which makes the first sync visible.
-const DISTANCE: Duration = Duration::from_millis(250);
+const DISTANCE: Duration = Duration::from_millis(150);
 
 /// The server, and the task that changes its objects. Both go when this is dropped.
 #[derive(Debug)]
@@ -83,7 +83,8 @@ pub enum Stage {
 
 /// A new pod with a name of its own.
 pub fn pod(namespace: &str, app: &str, stage: Stage) -> Value {
-    let hash = |length| (0..length).map(|_| fastrand::choice(b"bcdfghjklmnpqrstvwxz2456789").map_or('x', |&c| c as char));
+    let hash =
+        |length| (0..length).map(|_| fastrand::choice(b"bcdfghjklmnpqrstvwxz2456789").map_or('x', |&c| c as char));
     let name: String = format!("{app}-").chars().chain(hash(5)).chain(['-']).chain(hash(5)).collect();
     let tier = if app == "web" { "front" } else { "back" };
     let mut pod = json!({

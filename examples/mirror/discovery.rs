@@ -36,9 +36,11 @@ pub async fn find(client: &Client, word: &str) -> Result<Found, Failure> {
         let preferred = group.preferred_version.map(|version| version.group_version).unwrap_or_default();
         let (first, others): (Vec<_>, Vec<_>) =
             group.versions.into_iter().map(|version| version.group_version).partition(|version| *version == preferred);
-        versions.extend(first.into_iter().chain(others).map(|version| (format!("/apis/{version}"), group.name.clone())));
+        versions
+            .extend(first.into_iter().chain(others).map(|version| (format!("/apis/{version}"), group.name.clone())));
     }
-    let documents = versions.into_iter().map(async |(path, group)| (get::<APIResourceList>(client, &path).await, group));
+    let documents =
+        versions.into_iter().map(async |(path, group)| (get::<APIResourceList>(client, &path).await, group));
     let mut documents = stream::iter(documents).buffered(AT_ONCE);
     let mut unusable = None;
     // A group whose server is down hides its own resources only.
@@ -131,9 +133,15 @@ mod tests {
     async fn what_is_not_there_or_cannot_be_watched() {
         let server = ApiServer::start().await;
         for word in ["podz", "pods.apps", "", ".", "pods/log"] {
-            assert_eq!(ask(&server, word).await, Err(format!("Said({:?})", format!("the server has no resource {word:?}"))));
+            assert_eq!(
+                ask(&server, word).await,
+                Err(format!("Said({:?})", format!("the server has no resource {word:?}")))
+            );
         }
-        assert_eq!(ask(&server, "bindings").await, Err("Said(\"the server does not list and watch bindings\")".to_owned()));
+        assert_eq!(
+            ask(&server, "bindings").await,
+            Err("Said(\"the server does not list and watch bindings\")".to_owned())
+        );
     }
 
     #[tokio::test]

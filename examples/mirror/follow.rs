@@ -25,9 +25,15 @@ const FIRST: usize = 10;
 /// # Errors
 ///
 /// The first snapshot will never come, or nobody reads the output any more.
-pub async fn follow(mirror: Mirror, what: &str, columns: Columns, format: Format) -> Result<(), Failure> {
+pub async fn follow(
+    mirror: Mirror,
+    what: &str,
+    columns: Columns,
+    format: Format,
+    screen: Screen,
+) -> Result<(), Failure> {
     let Mirror { store, stats, mut changes } = mirror;
-    let mut view = View { columns, format, screen: Screen::new(format == Format::Json), table: Table::default() };
+    let mut view = View { columns, format, screen, table: Table::default() };
     let (mut rate, mut synced, mut failing) = (Rate::default(), false, false);
     let mut frames = tokio::time::interval(FRAME);
     loop {
@@ -99,12 +105,17 @@ impl View {
         if self.format == Format::Json {
             return Ok(self.screen.print(objects.into_iter().map(|object| document("ADDED", object)))?);
         }
-        let head = [vec!["TIME".to_owned(), "EVENT".to_owned()], self.columns.names(), vec!["CHANGE".to_owned()]].concat();
-        let all: Vec<_> = objects.into_iter().map(|object| {
-            let note = news::difference(&Change::Added { object: Arc::clone(object), initial: true }, self.columns);
-            self.row("LISTED", object, note, now)
-        }).collect();
+        let head =
+            [vec!["TIME".to_owned(), "EVENT".to_owned()], self.columns.names(), vec!["CHANGE".to_owned()]].concat();
+        let all: Vec<_> = objects
+            .into_iter()
+            .map(|object| {
+                let note = news::difference(&Change::Added { object: Arc::clone(object), initial: true }, self.columns);
+                self.row("LISTED", object, note, now)
+            })
+            .collect();
         self.table.fit(&head);
+        self.table.fit(&[String::new(), "UPDATED".to_owned()]);
         all.iter().for_each(|cells| self.table.fit(cells));
         let shown = if self.screen.is_plain() { all.len() } else { all.len().min(FIRST) };
         let mut lines = vec![self.table.line(&head)];

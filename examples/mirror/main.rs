@@ -26,9 +26,16 @@ mod rate;
 mod screen;
 mod table;
 
-use self::{cli::Args, cluster::Target, demo::Demo, failure::Failure, pipeline::Mirror, table::Columns};
+use self::{
+    cli::{Args, Format},
+    cluster::Target,
+    demo::Demo,
+    failure::Failure,
+    pipeline::Mirror,
+    screen::Screen,
+    table::Columns,
+};
 use clap::Parser;
-use listwatch::client::Client;
 use std::{io, process::ExitCode};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
@@ -51,10 +58,12 @@ async fn run(args: Args, stop: CancellationToken) -> Result<(), Failure> {
     let target = stop.run_until_cancelled(find).await.ok_or(Failure::Interrupted)??;
     let (what, columns) = (target.resource.plural.clone(), Columns::of(&target.resource, target.across_namespaces));
     let mirror = Mirror::of(target, stop);
+    // Bars would be torn by traces, and stand in the way of who reads JSON.
+    let screen = Screen::new(args.output == Format::Json || args.verbose > 0);
     if args.once {
-        once::print(mirror, &what, columns, args.output, args.timeout).await
+        once::print(mirror, &what, columns, args.output, screen, args.timeout).await
     } else {
-        follow::follow(mirror, &what, columns, args.output).await
+        follow::follow(mirror, &what, columns, args.output, screen).await
     }
 }
 

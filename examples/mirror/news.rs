@@ -3,6 +3,7 @@
 use crate::{screen::Tone, table::Columns};
 use kube::core::DynamicObject;
 use listwatch::{Change, DeleteReason};
+use serde_json::Map;
 use std::collections::BTreeSet;
 
 /// The word for a change to one object, and its colour; `None` for what is not about one.
@@ -48,13 +49,14 @@ fn sections(old: &DynamicObject, new: &DynamicObject, columns: Columns) -> Vec<S
         ("owners", a.owner_references != b.owner_references),
         ("deletion", a.deletion_timestamp != b.deletion_timestamp),
     ];
-    let names = |object: &DynamicObject| object.data.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect();
-    let names: BTreeSet<String> = &names(old) | &names(new);
+    let names: BTreeSet<_> =
+        [old, new].into_iter().filter_map(|object| object.data.as_object()).flat_map(Map::keys).collect();
     // What the cells of a pod are made of is told by them.
     let told = cells(old, new, columns).next().is_some();
-    let changed = names.into_iter().filter(|name| old.data.get(name) != new.data.get(name));
+    let changed = names.into_iter().filter(|name| old.data.get(name.as_str()) != new.data.get(name.as_str()));
     let changed = changed.filter(|name| !(told && matches!(name.as_str(), "spec" | "status")));
-    metadata.into_iter().filter_map(|(name, differs)| differs.then(|| name.to_owned())).chain(changed).collect()
+    let metadata = metadata.into_iter().filter_map(|(name, differs)| differs.then(|| name.to_owned()));
+    metadata.chain(changed.cloned()).collect()
 }
 
 #[cfg(test)]
@@ -86,7 +88,8 @@ mod tests {
 
     #[test]
     fn sections_by_name_alone() {
-        let (old, new) = (pod("1", json!({"data": {"password": "a"}, "type": "t"})), pod("2", json!({"data": {"password": "b"}})));
+        let (old, new) =
+            (pod("1", json!({"data": {"password": "a"}, "type": "t"})), pod("2", json!({"data": {"password": "b"}})));
         assert_eq!(tell(&Change::Updated { old, new }, "Secret"), "version 1 -> 2, data, type");
     }
 

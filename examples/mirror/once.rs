@@ -19,8 +19,14 @@ use std::{sync::Arc, time::Duration};
 /// # Errors
 ///
 /// It is not complete in time, or will never be.
-pub async fn print(mut mirror: Mirror, what: &str, columns: Columns, format: Format, timeout: Duration) -> Result<(), Failure> {
-    let screen = Screen::new(format == Format::Json);
+pub async fn print(
+    mut mirror: Mirror,
+    what: &str,
+    columns: Columns,
+    format: Format,
+    screen: Screen,
+    timeout: Duration,
+) -> Result<(), Failure> {
     let synced = sync(&mut mirror, what, &screen, timeout).await;
     screen.close();
     synced?;
@@ -33,7 +39,9 @@ pub async fn print(mut mirror: Mirror, what: &str, columns: Columns, format: For
             eprintln!("No {what} found.");
             Ok(())
         }
-        Format::Table => Ok(screen.print(table(columns, objects.into_iter().map(|object| &**object), Timestamp::now()))?),
+        Format::Table => {
+            Ok(screen.print(table(columns, objects.into_iter().map(|object| &**object), Timestamp::now()))?)
+        }
     }
 }
 

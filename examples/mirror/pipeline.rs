@@ -4,7 +4,7 @@ use crate::{cluster::Target, failure::Failure};
 use futures::{Stream, StreamExt};
 use kube::core::DynamicObject;
 use listwatch::{
-    Change, Error, EventStreamExt, Store,
+    Change, Error, EventStreamExt, Recovery, Store,
     policy::ExponentialBackoff,
     source::{ListWatch, StatsHandle, Strategy},
 };
@@ -44,7 +44,9 @@ impl Mirror {
 
 /// An error that waiting does not heal: the same question will get the same answer.
 pub fn is_final(error: &Error) -> bool {
-    error.is_forbidden() || error.is_unauthorized() || error.is_not_found() || error.is_config()
+    let refused = |code| matches!(code, 400..500) && !matches!(code, 408..=410 | 429);
+    error.is_config()
+        || error.recovery() == Recovery::Relist && error.status().is_some_and(|status| refused(status.code))
 }
 
 /// The end of a mirror that never became complete.

@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn init_containers() {
-        let with = |state: Value| of(json!({"phase": "Pending", "initContainerStatuses": [{"name": "i", "state": state}]}));
+        let with =
+            |state: Value| of(json!({"phase": "Pending", "initContainerStatuses": [{"name": "i", "state": state}]}));
         assert_eq!(with(json!({"running": {}})), "Init:0/1");
         assert_eq!(with(json!({"waiting": {"reason": "PodInitializing"}})), "Init:0/1");
         assert_eq!(with(json!({"waiting": {"reason": "ErrImagePull"}})), "Init:ErrImagePull");

@@ -68,7 +68,7 @@ impl Screen {
         match known {
             Some(total) => {
                 bar.set_length(total);
-                bar.set_style(style("{prefix} {wide_bar:.green/dim} {pos}/{len} objects, {elapsed}"));
+                bar.set_style(style("{prefix} {bar:60.green/dim} {pos}/{len} objects, {elapsed}"));
             }
             None => bar.set_style(style("{prefix} {spinner} {pos} objects, {elapsed}")),
         }

@@ -76,7 +76,11 @@ impl Table {
 }
 
 /// A whole table, its head first.
-pub fn table<'a>(columns: Columns, objects: impl IntoIterator<Item = &'a DynamicObject>, now: Timestamp) -> Vec<String> {
+pub fn table<'a>(
+    columns: Columns,
+    objects: impl IntoIterator<Item = &'a DynamicObject>,
+    now: Timestamp,
+) -> Vec<String> {
     let mut rows = vec![columns.names()];
     rows.extend(objects.into_iter().map(|object| columns.cells(object, now)));
     let mut table = Table::default();

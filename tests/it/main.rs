@@ -2,6 +2,8 @@
 
 mod api_server;
 mod backoff;
+#[cfg(feature = "client")]
+mod mirror;
 mod objects;
 mod on_error;
 mod policy;
