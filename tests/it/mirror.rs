@@ -89,7 +89,7 @@ fn rows(output: &Output) -> Vec<Vec<&str>> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn without_a_cluster() {
-    let run = |args: &'static [&str]| tokio::task::spawn_blocking(|| Command::new(program()).args(args).output());
+    let run = |args: &'static [&str]| tokio::task::spawn_blocking(move || Command::new(program()).args(args).output());
     let none = run(&["--once", "-n", "nowhere"]).await.expect("no panic").expect("the program runs");
     assert!(none.status.success() && none.stdout.is_empty());
     assert_eq!(text(&none.stderr), "No pods found.\n");
