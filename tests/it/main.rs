@@ -17,6 +17,7 @@ mod into_kube;
 mod laws;
 mod map_objects;
 mod laws;
+mod mirror;
 mod objects;
 mod on_error;
 mod only_changed_by;
