@@ -60,6 +60,8 @@ mod status;
 
 pub mod ops;
 pub mod source;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use self::change::{Change, DeleteReason};
 pub use self::error::{DecodeError, Error, Recover, Recovery, Unreadable, UnreadableAs};

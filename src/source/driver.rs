@@ -5,7 +5,7 @@ mod watching;
 
 use self::{listing::Listing, watching::Watching};
 use super::{
-    AnySource, Class, ListWatch, StatsHandle, Strategy, classify,
+    AnySource, Class, ListWatch, RelistHandle, StatsHandle, Strategy, classify,
     internal_errors::InternalErrors,
     pace::Pace,
     plan::{Mode, Outcome, Plan, Request, Verdict},
@@ -36,6 +36,7 @@ pub(crate) struct Driver<K> {
     /// The server has sent a bookmark of its own accord: from then on silence means something.
     sends_bookmarks: bool,
     internal: Option<InternalErrors>,
+    relist: RelistHandle,
     over: bool,
 }
 
@@ -63,6 +64,7 @@ impl<K: Object> Driver<K> {
         at: Option<ResourceVersion>,
         mut settings: Settings,
         stats: StatsHandle,
+        relist: RelistHandle,
     ) -> Self {
         if settings.strategy == Strategy::WatchListFirst && !source.supports_watch_list() {
             settings.strategy = Strategy::List;
@@ -82,6 +84,7 @@ impl<K: Object> Driver<K> {
             owes_watching: true,
             new_connection: false,
             sends_bookmarks: false,
+            relist,
             over: false,
         }
     }
@@ -111,7 +114,12 @@ impl<K: Object> Driver<K> {
         let now = Instant::now();
         let start = self.pace.next(self.plan.pause(), self.settings.poll_period, now);
         if start > now {
-            tokio::time::sleep_until(start).await;
+            let watches = matches!(self.plan.request(), Request::Watch { .. });
+            tokio::select! {
+                biased;
+                () = tokio::time::sleep_until(start) => {}
+                () = self.relist.asked(), if watches => self.relist(),
+            }
         }
         self.pace.opened(Instant::now());
         match self.plan.request().clone() {
@@ -120,6 +128,13 @@ impl<K: Object> Driver<K> {
             Request::WatchList { rv } => self.ask_watch(rv, true).await,
             Request::Watch { rv } => self.ask_watch(rv, false).await,
         }
+    }
+
+    /// Someone asked for a new snapshot.
+    fn relist(&mut self) {
+        tracing::debug!("relist asked for");
+        self.close();
+        self.plan.take_snapshot(Instant::now());
     }
 
     /// A request, a body or an `ERROR` event failed.

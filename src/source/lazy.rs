@@ -1,4 +1,4 @@
-use super::{AnySource, StatsHandle, driver::Driver, plan::Mode, settings::Settings};
+use super::{AnySource, RelistHandle, StatsHandle, driver::Driver, plan::Mode, settings::Settings};
 use crate::{Error, Event, Object, ResourceVersion};
 use futures::{StreamExt, stream::BoxStream};
 use std::{
@@ -14,6 +14,7 @@ pub(super) struct Lazy<K> {
     at: Option<ResourceVersion>,
     settings: Settings,
     stats: StatsHandle,
+    relist: RelistHandle,
     span: tracing::Span,
     running: Option<BoxStream<'static, Result<Event<K>, Error>>>,
 }
@@ -27,7 +28,16 @@ impl<K: Object> Lazy<K> {
     ) -> Self {
         let settings = Settings::new(format!("{}:{}", caller.file(), caller.line()));
         let span = tracing::Span::none();
-        Lazy { source: Some(source), mode, at, settings, stats: StatsHandle::default(), span, running: None }
+        Lazy {
+            source: Some(source),
+            mode,
+            at,
+            settings,
+            stats: StatsHandle::default(),
+            relist: RelistHandle::default(),
+            span,
+            running: None,
+        }
     }
 
     pub(super) fn settings_mut(&mut self) -> &mut Settings {
@@ -40,6 +50,10 @@ impl<K: Object> Lazy<K> {
 
     pub(super) fn stats(&self) -> StatsHandle {
         self.stats.clone()
+    }
+
+    pub(super) fn relist_handle(&self) -> RelistHandle {
+        self.relist.clone()
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -76,7 +90,14 @@ impl<K: Object> Lazy<K> {
             namespace = source.namespace(),
         );
         self.span.in_scope(|| tracing::debug!("stream started"));
-        let driver = Driver::new(source, self.mode, self.at.clone(), self.settings.clone(), self.stats.clone());
+        let driver = Driver::new(
+            source,
+            self.mode,
+            self.at.clone(),
+            self.settings.clone(),
+            self.stats.clone(),
+            self.relist.clone(),
+        );
         self.running = Some(
             async_stream::stream! {
                 let mut driver = driver;

@@ -23,6 +23,8 @@
 //!
 //! Nothing is read ahead: a consumer that waits leaves the bytes in the socket. The streams open nothing faster than
 //! their floor allows, and nothing before a server's `Retry-After`, whatever the consumer does.
+//!
+#![doc = include_str!("rules.md")]
 
 mod any;
 mod body;
@@ -35,6 +37,7 @@ mod pace;
 mod params;
 mod plan;
 mod reading;
+mod relist;
 mod settings;
 mod stats;
 mod streams;
@@ -43,6 +46,7 @@ pub use self::any::AnySource;
 pub use self::body::{Body, ListBody, ListMeta, ListPart, WatchBody, WireEvent};
 pub use self::list_watch::ListWatch;
 pub use self::params::{ListParams, VersionMatch, WatchParams};
+pub use self::relist::RelistHandle;
 pub use self::settings::Strategy;
 pub use self::stats::{Stats, StatsHandle};
 pub use self::streams::{Events, List, PollEvery, WatchFrom, WatchList};

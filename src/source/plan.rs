@@ -5,6 +5,9 @@ use crate::{Recovery, ResourceVersion};
 use std::time::Duration;
 use tokio::time::Instant;
 
+#[cfg(test)]
+mod tests;
+
 /// Which stream this is: where it starts, and which steps end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -334,6 +337,12 @@ impl Plan {
     pub(crate) fn resume(&mut self) -> Verdict {
         self.watch_on();
         Verdict::Next(Some(Recovery::Resume))
+    }
+
+    /// A new snapshot though nothing failed.
+    pub(crate) fn take_snapshot(&mut self, now: Instant) {
+        self.next = self.snapshot(now);
+        self.pause = Pause::None;
     }
 
     fn again(&mut self, now: Instant) -> Verdict {

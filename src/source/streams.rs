@@ -68,6 +68,11 @@ impl<K: Object> Events<K> {
         Events(Lazy::new(source, Mode::Events, None, caller))
     }
 
+    /// Asks this stream for a new snapshot later on, from anywhere.
+    pub fn relist_handle(&self) -> super::RelistHandle {
+        self.0.relist_handle()
+    }
+
     /// Begins with the watch at this version rather than with a snapshot: for a restored store. `None` changes nothing.
     ///
     /// # Errors

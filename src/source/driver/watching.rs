@@ -89,7 +89,15 @@ impl<K: Object> Driver<K> {
         if now >= watching.life {
             return self.ended(Ending::Deadline, None);
         }
-        match self.alarm.read(&mut watching.body, deadline).await {
+        let read = tokio::select! {
+            biased;
+            read = self.alarm.read(&mut watching.body, deadline) => read,
+            () = self.relist.asked(), if watching.initial.is_none() => {
+                self.relist();
+                return None;
+            }
+        };
+        match read {
             Read::Item(Ok(event)) => self.event(event),
             Read::Item(Err(error)) if error.recovery() == Recovery::Skip => self.unreadable(error),
             Read::Item(Err(error)) if matches!(classify(&error), Class::Interrupted | Class::Silent) => {

@@ -1,0 +1,9 @@
+//! End-to-end tests: the library against a real kube-apiserver over embedded etcd.
+//!
+//! `cargo test --test e2e` runs them; plain `cargo test` does not. They need Go, which builds the server in
+//! `apiserver/` (minutes the first time).
+
+mod server;
+mod writer;
+
+mod harness;
