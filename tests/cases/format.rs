@@ -9,11 +9,9 @@ mod conversation;
 mod expected;
 mod setup;
 
-pub use self::conversation::{Chunk, Expect, Fault, Generated, NewConnection, Repeat, Respond, Step, StepAction};
-pub use self::expected::{Expected, Timing};
-pub use self::setup::{
-    Auth, ClientSetup, Consumer, Credential, Initial, ProviderToken, Setup, SetupAction, SetupDo, StepDo, When,
-};
+pub use self::conversation::{Chunk, Expect, Fault, Generated, NewConnection, Respond, Step};
+pub use self::expected::Expected;
+pub use self::setup::{ClientSetup, Consumer, Initial, Setup, SetupAction, SetupDo, StepDo};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

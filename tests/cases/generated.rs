@@ -3,7 +3,7 @@
 use super::format::Generated;
 
 /// The bytes of generated data in pieces: of `split` bytes each, or in whole items of some 64 KiB together.
-pub fn pieces(data: &Generated, split: Option<usize>) -> impl Iterator<Item = Vec<u8>> {
+pub fn pieces(data: &Generated, split: Option<usize>) -> impl Iterator<Item = Vec<u8>> + use<> {
     let split = split.or(data.split_bytes).map(|size| size.max(1));
     let mut items = items(data);
     let mut buffer: Vec<u8> = Vec::new();
@@ -25,7 +25,7 @@ pub fn pieces(data: &Generated, split: Option<usize>) -> impl Iterator<Item = Ve
     })
 }
 
-fn items(data: &Generated) -> impl Iterator<Item = String> {
+fn items(data: &Generated) -> impl Iterator<Item = String> + use<> {
     let Generated { template, from, to, separator, prefix, suffix, .. } = data.clone();
     let middle = (from..=to).map(move |i| {
         let separator = if i == from { "" } else { &*separator };

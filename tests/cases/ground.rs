@@ -1,6 +1,7 @@
 //! What a case finds around it: files, and for a process of its own the environment and the working directory.
 
 use super::{
+    exec_plugin,
     format::{Case, Setup},
     server::Listeners,
     tls,
@@ -14,13 +15,14 @@ use std::{
 /// A temporary root under which the case's paths are mapped. Removed when dropped.
 pub struct Ground {
     root: PathBuf,
-    pub server: String,
+    /// Host and port.
+    server: String,
     /// From `auth.token_file`.
     pub token_file: Option<PathBuf>,
     /// What the exec plugin prints, and counts its runs beside.
     pub plugin: Option<PathBuf>,
     /// The files of the setup that look like kubeconfigs, in order.
-    pub kubeconfigs: Vec<PathBuf>,
+    kubeconfigs: Vec<PathBuf>,
 }
 
 impl Setup {
@@ -97,6 +99,39 @@ impl Ground {
             env::set_current_dir(cwd)?;
         }
         Ok(())
+    }
+
+    /// A kubeconfig for a case that has none of its own.
+    pub fn kubeconfig(&self, tls: bool) -> io::Result<PathBuf> {
+        let scheme = if tls { "https" } else { "http" };
+        let mut cluster = serde_json::json!({ "server": format!("{scheme}://{}", self.server) });
+        if tls {
+            self.write(&self.root.join("ca.pem"), tls::CA)?;
+            cluster["certificate-authority"] = "ca.pem".into();
+        }
+        let mut user = serde_json::json!({});
+        if let Some(path) = &self.token_file {
+            user["tokenFile"] = path.to_string_lossy().into();
+        }
+        if let Some(file) = &self.plugin {
+            user["exec"] = serde_json::json!({
+                "apiVersion": "client.authentication.k8s.io/v1",
+                "command": env::current_exe()?.to_string_lossy(),
+                "args": [exec_plugin::ARGUMENT, file.to_string_lossy()],
+                "interactiveMode": "Never",
+            });
+        }
+        let config = serde_json::json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{ "name": "c", "cluster": cluster }],
+            "users": [{ "name": "u", "user": user }],
+            "contexts": [{ "name": "x", "context": { "cluster": "c", "user": "u" } }],
+            "current-context": "x",
+        });
+        let path = self.root.join("kubeconfig");
+        self.write(&path, &config.to_string())?;
+        Ok(path)
     }
 
     fn write(&self, path: &Path, content: &str) -> io::Result<()> {

@@ -19,9 +19,10 @@ mod record;
 mod replay;
 mod responder;
 mod script;
+pub mod self_check;
 mod server;
 mod tls;
 mod wanted;
 mod wire;
 
-pub use self::exec_plugin::exec_plugin;
+pub use self::exec_plugin::{ARGUMENT as PLUGIN_ARGUMENT, exec_plugin};
