@@ -58,8 +58,12 @@ mod raw;
 mod resource_version;
 mod status;
 
+#[cfg(any(feature = "client", feature = "kube-client"))]
+pub mod client;
 pub mod ops;
+pub mod policy;
 pub mod source;
+pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -69,10 +73,12 @@ pub use self::event::Event;
 pub use self::grammar::{Grammar, GrammarError};
 pub use self::key::{Key, OwnedKey};
 pub use self::object::{Identity, Kinded, Object};
-pub use self::ops::{Fold, IntoFold};
+pub use self::ops::{EventStreamExt, Fold, IntoFold};
+pub use self::policy::ExponentialBackoff;
 pub use self::raw::Raw;
 pub use self::resource_version::{InvalidVersion, ResourceVersion};
 pub use self::status::{Status, StatusCause};
+pub use self::store::{Snapshot, State, Store};
 
 /// Any error, as the crate passes on those of users.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -13,9 +13,7 @@ const WATCH_LIST: &str = "/api/v1/configmaps?watch=true&allowWatchBookmarks=true
 
 /// The status code of a GET, and the body's text.
 async fn answer(client: &Client, path: &str) -> (u16, String) {
-    let request = http::Request::get(path)
-        .body(Vec::new())
-        .expect("a valid path");
+    let request = http::Request::get(path).body(Vec::new()).expect("a valid path");
     match client.request_text(request).await {
         Ok(body) => (200, body),
         Err(kube::Error::Api(status)) => (status.code, status.message),
@@ -42,10 +40,7 @@ async fn watch_list_off_is_a_422() {
     let server = Server::start(&["--feature-gates=WatchList=false"]).await;
     let (code, message) = answer(&server.kube("token").await, WATCH_LIST).await;
     assert_eq!(code, 422, "{message}");
-    assert!(
-        message.contains("sendInitialEvents is forbidden"),
-        "{message}"
-    );
+    assert!(message.contains("sendInitialEvents is forbidden"), "{message}");
 }
 
 #[tokio::test]
@@ -57,24 +52,14 @@ async fn writes_survive_a_kill_and_a_pause_silences() {
     writer.update(0..50, 1).await;
     writer.delete(90..100).await;
     let before = writer::list(&client, CONFIG_MAPS).await;
-    assert_eq!(
-        before
-            .keys()
-            .filter(|key| key.starts_with("harness/it-"))
-            .count(),
-        90
-    );
+    assert_eq!(before.keys().filter(|key| key.starts_with("harness/it-")).count(), 90);
 
     let url = server.url().to_owned();
     server.kill();
     answer_fails(&client).await;
     server.restart().await;
     assert_eq!(server.url(), url);
-    assert_eq!(
-        writer::list(&client, CONFIG_MAPS).await,
-        before,
-        "the same client, the same data"
-    );
+    assert_eq!(writer::list(&client, CONFIG_MAPS).await, before, "the same client, the same data");
 
     server.pause();
     let silent = tokio::time::timeout(Duration::from_millis(500), answer(&client, "/readyz")).await;
@@ -85,15 +70,7 @@ async fn writes_survive_a_kill_and_a_pause_silences() {
 
 async fn answer_fails(client: &Client) {
     let start = Instant::now();
-    let request = http::Request::get("/readyz")
-        .body(Vec::new())
-        .expect("a valid path");
-    let error = client
-        .request_text(request)
-        .await
-        .expect_err("nothing listens");
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "refused at once: {error}"
-    );
+    let request = http::Request::get("/readyz").body(Vec::new()).expect("a valid path");
+    let error = client.request_text(request).await.expect_err("nothing listens");
+    assert!(start.elapsed() < Duration::from_secs(5), "refused at once: {error}");
 }

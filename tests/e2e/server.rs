@@ -37,10 +37,7 @@ impl Server {
     /// Starts a server of the caller's own with flags of kube-apiserver, and waits until it is ready.
     pub async fn start(flags: &[&str]) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let permit = PERMITS
-            .acquire()
-            .await
-            .expect("the semaphore is never closed");
+        let permit = PERMITS.acquire().await.expect("the semaphore is never closed");
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = folder().join(format!("server-{}-{count}", std::process::id()));
         fs::create_dir_all(&dir).expect("create the server's folder");
@@ -79,13 +76,8 @@ impl Server {
     /// kube's client for a context, the second opinion that tests compare with.
     pub async fn kube(&self, context: &str) -> kube::Client {
         let kubeconfig = Kubeconfig::read_from(self.kubeconfig()).expect("read the kubeconfig");
-        let options = KubeConfigOptions {
-            context: Some(context.into()),
-            ..KubeConfigOptions::default()
-        };
-        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options)
-            .await
-            .expect("a known context");
+        let options = KubeConfigOptions { context: Some(context.into()), ..KubeConfigOptions::default() };
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.expect("a known context");
         kube::Client::try_from(config).expect("build kube's client")
     }
 
@@ -114,28 +106,15 @@ impl Server {
     }
 
     async fn spawn(&mut self) {
-        let binary = tokio::task::spawn_blocking(binary)
-            .await
-            .expect("build the API server");
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.log_path())
-            .expect("open the server's log");
+        let binary = tokio::task::spawn_blocking(binary).await.expect("build the API server");
+        let log = File::options().create(true).append(true).open(self.log_path()).expect("open the server's log");
         let mut command = Command::new(binary);
-        command
-            .arg("-until-stdin-closes")
-            .arg("-dir")
-            .arg(&self.dir);
+        command.arg("-until-stdin-closes").arg("-dir").arg(&self.dir);
         if let Some((_, port)) = self.url.rsplit_once(':') {
             command.args(["-port", port]);
         }
         command.arg("--").args(&self.flags);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).process_group(0);
         let mut child = command.spawn().expect("start the API server");
         let mut stdout = BufReader::new(child.stdout.take().expect("standard output is piped"));
         let pid = child.id();
@@ -148,23 +127,11 @@ impl Server {
             signal(pid, "KILL");
             panic!("the API server was not ready within 90 s");
         };
-        let (line, stdout) = ready
-            .expect("read the server's output")
-            .expect("read the server's output");
-        self.process = Some(Process {
-            child,
-            _stdout: stdout,
-        });
+        let (line, stdout) = ready.expect("read the server's output").expect("read the server's output");
+        self.process = Some(Process { child, _stdout: stdout });
         let mut words = line.split_whitespace();
-        assert_eq!(
-            words.next(),
-            Some("ready"),
-            "the API server ended before it was ready"
-        );
-        words
-            .next()
-            .expect("the ready line has the address")
-            .clone_into(&mut self.url);
+        assert_eq!(words.next(), Some("ready"), "the API server ended before it was ready");
+        words.next().expect("the ready line has the address").clone_into(&mut self.url);
     }
 
     fn log_path(&self) -> PathBuf {
@@ -187,11 +154,7 @@ impl Drop for Server {
         if std::thread::panicking() {
             let log = fs::read(self.log_path()).unwrap_or_default();
             let tail = &log[log.len().saturating_sub(8_000)..];
-            eprintln!(
-                "--- end of the API server's log {:?}\n{}",
-                self.flags,
-                String::from_utf8_lossy(tail)
-            );
+            eprintln!("--- end of the API server's log {:?}\n{}", self.flags, String::from_utf8_lossy(tail));
         }
         let _ = fs::remove_dir_all(&self.dir);
     }
@@ -199,13 +162,8 @@ impl Drop for Server {
 
 /// Signals the process group, by the shell's own `kill`: std has SIGKILL only.
 fn signal(pid: u32, name: &str) {
-    let status = Command::new("sh")
-        .args(["-c", &format!("kill -{name} -{pid}")])
-        .status();
-    assert!(
-        status.is_ok_and(|status| status.success()),
-        "cannot send SIG{name} to the API server"
-    );
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} -{pid}")]).status();
+    assert!(status.is_ok_and(|status| status.success()), "cannot send SIG{name} to the API server");
 }
 
 /// `target/e2e`, which holds the server's binary and the folders of running servers.
@@ -241,10 +199,7 @@ fn remove_left_folders() {
     if !Path::new("/proc/self").exists() {
         return;
     }
-    for entry in fs::read_dir(folder())
-        .expect("read the folder for the server")
-        .flatten()
-    {
+    for entry in fs::read_dir(folder()).expect("read the folder for the server").flatten() {
         let name = entry.file_name();
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("server-")) else {
             continue;

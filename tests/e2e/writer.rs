@@ -25,19 +25,10 @@ pub struct Writer {
 impl Writer {
     /// A writer in a namespace, which is created if it does not exist.
     pub async fn new(client: &Client, namespace: &str, prefix: &'static str) -> Self {
-        let body = serde_json::from_value(json!({ "metadata": { "name": namespace } }))
-            .expect("a namespace");
-        let created = Api::<Namespace>::all(client.clone())
-            .create(&PostParams::default(), &body)
-            .await;
-        assert!(
-            created.is_ok() || is_conflict(&created),
-            "create the namespace: {created:?}"
-        );
-        Self {
-            api: Api::namespaced(client.clone(), namespace),
-            prefix,
-        }
+        let body = serde_json::from_value(json!({ "metadata": { "name": namespace } })).expect("a namespace");
+        let created = Api::<Namespace>::all(client.clone()).create(&PostParams::default(), &body).await;
+        assert!(created.is_ok() || is_conflict(&created), "create the namespace: {created:?}");
+        Self { api: Api::namespaced(client.clone(), namespace), prefix }
     }
 
     /// Creates the objects numbered by the range.
@@ -48,10 +39,7 @@ impl Writer {
                 "data": { "generation": "0" },
             });
             let body = serde_json::from_value(body).expect("a ConfigMap");
-            self.api
-                .create(&PostParams::default(), &body)
-                .await
-                .map(drop)
+            self.api.create(&PostParams::default(), &body).await.map(drop)
         })
         .await;
     }
@@ -60,23 +48,15 @@ impl Writer {
     pub async fn update(&self, numbers: Range<usize>, generation: usize) {
         self.each(numbers, |name, _| async move {
             let patch = Patch::Merge(json!({ "data": { "generation": generation.to_string() } }));
-            self.api
-                .patch(&name, &PatchParams::default(), &patch)
-                .await
-                .map(drop)
+            self.api.patch(&name, &PatchParams::default(), &patch).await.map(drop)
         })
         .await;
     }
 
     /// Deletes the objects numbered by the range.
     pub async fn delete(&self, numbers: Range<usize>) {
-        self.each(numbers, |name, _| async move {
-            self.api
-                .delete(&name, &DeleteParams::default())
-                .await
-                .map(drop)
-        })
-        .await;
+        self.each(numbers, |name, _| async move { self.api.delete(&name, &DeleteParams::default()).await.map(drop) })
+            .await;
     }
 
     async fn each<F>(&self, numbers: Range<usize>, write: impl Fn(String, usize) -> F)
@@ -94,22 +74,13 @@ impl Writer {
 
 /// The label `parity` of an object: `even` or `odd`.
 pub fn parity(number: usize) -> &'static str {
-    if number.is_multiple_of(2) {
-        "even"
-    } else {
-        "odd"
-    }
+    if number.is_multiple_of(2) { "even" } else { "odd" }
 }
 
 /// The body of a GET as the server sends it.
 pub async fn get(client: &Client, path: &str) -> Value {
-    let request = http::Request::get(path)
-        .body(Vec::new())
-        .expect("a valid path");
-    client
-        .request(request)
-        .await
-        .unwrap_or_else(|error| panic!("GET {path}: {error}"))
+    let request = http::Request::get(path).body(Vec::new()).expect("a valid path");
+    client.request(request).await.unwrap_or_else(|error| panic!("GET {path}: {error}"))
 }
 
 /// The present list at a path, read from etcd: `namespace/name` (or `name`) and version of each object.

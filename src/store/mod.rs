@@ -1,0 +1,41 @@
+//! The store: a live, consistent copy of objects that anyone may read.
+//!
+//! ```text
+//! stream --fold--> part \                        / get, snapshot, index
+//! stream --fold--> part --> root, root, root --->  subscribe, changed
+//! stream --fold--> part /   (one after another)  \ ready, wait_for
+//! ```
+//!
+//! A root is one immutable state: the objects in a persistent trie, the indexes, and what is known of each part. Each
+//! event makes a new root out of the present one, which shares all but a path with it, and publishes it by swapping one
+//! pointer. So readers hold whatever state they like for as long as they like, and no code of the user's runs under a
+//! lock.
+
+mod changes;
+mod draft;
+mod fold;
+mod follow;
+mod index;
+mod part;
+mod parts;
+mod pending;
+mod reader;
+mod refused;
+mod root;
+mod shared;
+mod snapshot;
+mod state;
+mod stats;
+mod trie;
+mod wait;
+
+pub use self::changes::Changes;
+pub use self::fold::StoreFold;
+pub use self::index::{Index, IndexValue, IndexView};
+pub use self::part::{OfPart, Part};
+pub use self::reader::{OfStore, Store};
+pub use self::refused::Refused;
+pub use self::snapshot::Snapshot;
+pub use self::state::State;
+pub use self::stats::Stats;
+pub use self::wait::{Closed, NotReady, States};

@@ -1,0 +1,39 @@
+//! An API server in this process.
+
+mod answer;
+mod body;
+mod builder;
+mod built_in;
+mod discovery;
+mod encode;
+mod fault;
+mod field_selector;
+mod handle;
+mod history;
+mod label_selector;
+mod list;
+mod listener;
+mod options;
+mod request;
+mod resource;
+mod route;
+mod rule;
+mod serve;
+mod settings;
+mod shared;
+mod socket;
+mod state;
+mod status;
+mod token;
+mod watch;
+mod write;
+
+pub use self::{
+    builder::ApiServerBuilder,
+    fault::{At, Ending, Fault},
+    handle::ApiServer,
+    request::{Connection, Request},
+    resource::Resource,
+    rule::{Match, Times},
+    status::Status,
+};
