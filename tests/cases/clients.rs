@@ -59,7 +59,7 @@ pub async fn mirror(case: &Case, ground: &Ground, record: &Arc<Record>) -> Resul
         collection = collection.metadata_only();
     }
     let (events, relist) = events(collection, case);
-    let events = events.expect_kind(resource.api_version(), &*resource.kind);
+    let events = events.expect_kind(&resource.api_version(), &*resource.kind);
     Mirror::start(events.boxed(), relist, case, record)
 }
 
