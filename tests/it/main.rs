@@ -1,4 +1,4 @@
-//! The operators and what they stand on, in one binary: linking is the cost of tests.
+//! One binary, one module per concern: linking is what tests cost.
 
 mod api_server;
 mod auto_traits;
