@@ -1,6 +1,6 @@
 //! The store against kube-runtime's and client-go's, doing the same work in one run: `cargo bench --bench store`.
 //!
-//! The rivals are programs of their own under `peers/store`, built on first use; one that cannot be built is left out.
+//! The rivals are programs of their own `peers/store-*`, built on first use; one that cannot be built is left out.
 //! Every program prints lines of `measure TAB objects TAB value`. Without `--bench` it only checks that it runs.
 
 use futures::StreamExt;
@@ -33,9 +33,11 @@ fn main() {
     }
     if bench {
         let list = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/store");
-        table.peer("kube-runtime", Command::new("cargo").args(["run", "-q", "--release"]).current_dir(peers.join("kube-runtime")), &list);
-        table.peer("client-go", Command::new("go").args(["run", "."]).current_dir(peers.join("client-go")), &list);
+        let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
+        let mut cargo = Command::new("cargo");
+        cargo.args(["run", "-q", "--release"]).current_dir(peers.join("store-kube-runtime"));
+        table.peer("kube-runtime", &mut cargo, &list);
+        table.peer("client-go", Command::new("go").args(["run", "./store-client-go"]).current_dir(peers), &list);
     }
     table.print(&sizes);
 }
@@ -207,7 +209,9 @@ fn ours(size: usize, time: Duration) -> Figures {
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a runtime");
         let mut stuck: Vec<_> = (0..stuck).map(|_| world.store.subscribe()).collect();
-        stuck.iter_mut().for_each(|s| runtime.block_on(async { s.by_ref().take(size + 1).for_each(async |_| {}).await }));
+        stuck
+            .iter_mut()
+            .for_each(|s| runtime.block_on(async { s.by_ref().take(size + 1).for_each(async |_| {}).await }));
         let ready = Arc::new(tokio::sync::Semaphore::new(0));
         let moving = subscribers - stuck.len();
         for _ in 0..moving {

@@ -55,10 +55,14 @@ mod grammar;
 mod key;
 mod object;
 mod raw;
+mod reflector;
 mod resource_version;
 mod status;
 
+#[cfg(any(feature = "client", feature = "kube-client"))]
+pub mod client;
 pub mod ops;
+pub mod policy;
 pub mod source;
 pub mod store;
 #[cfg(feature = "testing")]
@@ -70,8 +74,10 @@ pub use self::event::Event;
 pub use self::grammar::{Grammar, GrammarError};
 pub use self::key::{Key, OwnedKey};
 pub use self::object::{Identity, Kinded, Object};
-pub use self::ops::{Fold, IntoFold};
+pub use self::ops::{EventStreamExt, Fold, IntoFold};
+pub use self::policy::ExponentialBackoff;
 pub use self::raw::Raw;
+pub use self::reflector::{Ended, Reflector, ReflectorHandle};
 pub use self::resource_version::{InvalidVersion, ResourceVersion};
 pub use self::status::{Status, StatusCause};
 pub use self::store::{Snapshot, State, Store};

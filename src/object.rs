@@ -72,6 +72,12 @@ pub trait Object: Send + Sync + Sized + 'static {
     ///
     /// Where the JSON does not fit the type. The stream then yields an error item with [`Recovery::Skip`](crate::Recovery::Skip) and goes on.
     fn decode(json: &[u8]) -> Result<Self, DecodeError>;
+
+    /// Whether objects of this type hold their own `apiVersion` and `kind`, as dynamic ones do. API servers leave both
+    /// out of the items of a list; such a type gets to see the list's. Default: no, which costs nothing.
+    fn carries_kind() -> bool {
+        false
+    }
 }
 
 #[cfg(feature = "kube")]
@@ -91,6 +97,11 @@ where
 
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
         Ok(serde_json::from_slice(json)?)
+    }
+
+    /// Types whose kind is known only at run time: `DynamicObject`, `Object<P, U>`, `PartialObjectMeta` of them.
+    fn carries_kind() -> bool {
+        std::any::TypeId::of::<K::DynamicType>() == std::any::TypeId::of::<kube_core::ApiResource>()
     }
 }
 

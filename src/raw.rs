@@ -118,6 +118,10 @@ impl Object for Raw {
         let fields = [meta.namespace, meta.name, meta.uid, meta.resource_version, head.api_version, head.kind];
         Ok(Raw { fields: fields.map(place), json: Bytes::copy_from_slice(json) })
     }
+
+    fn carries_kind() -> bool {
+        true
+    }
 }
 
 impl Kinded for Raw {

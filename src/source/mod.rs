@@ -23,6 +23,8 @@
 //!
 //! Nothing is read ahead: a consumer that waits leaves the bytes in the socket. The streams open nothing faster than
 //! their floor allows, and nothing before a server's `Retry-After`, whatever the consumer does.
+//!
+#![doc = include_str!("rules.md")]
 
 mod any;
 mod body;

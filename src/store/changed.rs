@@ -53,7 +53,12 @@ mod sealed {
 impl<K: Object> sealed::Sealed for Store<K> {
     fn touches(&self) -> Box<dyn Touched> {
         let (root, follow) = Follow::new(self.shared().follow());
-        Box::new(Touches { follow, touched: root.counts.touched, closings: root.counts.closings, closed: root.counts.closed })
+        Box::new(Touches {
+            follow,
+            touched: root.counts.touched,
+            closings: root.counts.closings,
+            closed: root.counts.closed,
+        })
     }
 }
 
@@ -104,11 +109,13 @@ impl Stream for Changed {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let mut touched = false;
-        self.stores.retain_mut(|store| loop {
-            match store.poll(cx) {
-                Poll::Ready(Some(())) => touched = true,
-                Poll::Ready(None) => break false,
-                Poll::Pending => break true,
+        self.stores.retain_mut(|store| {
+            loop {
+                match store.poll(cx) {
+                    Poll::Ready(Some(())) => touched = true,
+                    Poll::Ready(None) => break false,
+                    Poll::Pending => break true,
+                }
             }
         });
         match (touched, self.stores.is_empty()) {

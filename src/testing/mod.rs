@@ -2,6 +2,15 @@
 //!
 //! All time is tokio's, so `start_paused` drives every test that needs no socket.
 
+mod api_server;
+pub mod laws;
+mod raw;
+mod script;
 mod scripted_api;
 
+pub use self::api_server::{
+    ApiServer, ApiServerBuilder, At, Connection, Ending, Fault, Match, Refusal, Request, Resource, Times,
+};
+pub use self::raw::raw;
+pub use self::script::{Script, events, script};
 pub use self::scripted_api::{Call, ScriptedApi, Step};

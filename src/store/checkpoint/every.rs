@@ -46,7 +46,12 @@ impl<K: Object + Serialize> Store<K> {
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
     /// ```
-    pub fn checkpoint_every<S: Stream>(&self, stream: S, path: impl AsRef<Path>, period: Duration) -> Checkpoints<S, K> {
+    pub fn checkpoint_every<S: Stream>(
+        &self,
+        stream: S,
+        path: impl AsRef<Path>,
+        period: Duration,
+    ) -> Checkpoints<S, K> {
         Checkpoints {
             stream,
             over: false,

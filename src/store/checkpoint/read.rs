@@ -175,7 +175,8 @@ impl<K: Object + DeserializeOwned> Reader<K> {
         }
         match self.parts.last_mut() {
             Some((part, objects)) if (objects.len() as u64) < part.objects => {
-                let object: K = serde_json::from_slice(line).map_err(|error| RestoreError(Why::Object(error.into())))?;
+                let object: K =
+                    serde_json::from_slice(line).map_err(|error| RestoreError(Why::Object(error.into())))?;
                 if object.identity().name.is_empty() {
                     return Err(RestoreError::corrupt("an object without a name"));
                 }

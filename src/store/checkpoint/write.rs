@@ -1,12 +1,7 @@
 use super::{EndLine, MAGIC, PartLine, UnreadableLine};
 use crate::{
     Object,
-    store::{
-        Store,
-        parts::PartState,
-        root::Root,
-        trie,
-    },
+    store::{Store, parts::PartState, root::Root, trie},
 };
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
@@ -40,7 +35,14 @@ impl<K: Object + Serialize> Store<K> {
         let root = self.shared().load();
         let mut parts: Vec<_> = root.parts.iter().filter(|part| part.complete && !part.removed).cloned().collect();
         parts.reverse();
-        Checkpoint { root, parts, part: None, out: GzEncoder::new(MAGIC.to_vec(), Compression::fast()), total: 0, over: false }
+        Checkpoint {
+            root,
+            parts,
+            part: None,
+            out: GzEncoder::new(MAGIC.to_vec(), Compression::fast()),
+            total: 0,
+            over: false,
+        }
     }
 }
 

@@ -19,7 +19,10 @@ fn it_wakes_for_content_and_snapshots_only() {
     assert!(changed.is_woken());
     assert_eq!(assert_ready!(changed.poll_next()), Some(()));
     assert_pending!(changed.poll_next());
-    feed(&mut part, [Event::Bookmark("2".into()), Event::Watching("2".into()), Event::Resync, Event::modified(thing("a", 1))]);
+    feed(
+        &mut part,
+        [Event::Bookmark("2".into()), Event::Watching("2".into()), Event::Resync, Event::modified(thing("a", 1))],
+    );
     fail(&mut part, &error(Recovery::Resume, "cut"));
     assert_pending!(changed.poll_next(), "not for these");
     feed(&mut part, listed([thing("a", 1)], "3"));

@@ -32,7 +32,10 @@ fn content_and_versions_come_back_stale_and_ready() {
     assert!(warm.state().is_stale() && warm.part("a").is_complete());
     assert!(futures::FutureExt::now_or_never(warm.ready()).unwrap().is_ok());
     let mut part = warm.part("b").into_fold();
-    assert_eq!(feed(&mut part, [Event::Watching("9".into()), Event::modified(thing("b", 10))]), ["watching 9", "~b@7>10"]);
+    assert_eq!(
+        feed(&mut part, [Event::Watching("9".into()), Event::modified(thing("b", 10))]),
+        ["watching 9", "~b@7>10"]
+    );
     assert_eq!(warm.part("b").state(), listwatch::State::Live);
     let mut part = warm.part("a").into_fold();
     let told = feed(&mut part, listed((1..300).map(|i| thing(&format!("a{i}"), i)), "400"));
@@ -109,7 +112,10 @@ fn another_source_is_refused() {
     store.part("a").set_source("cluster-2 pods");
     let refused = store.restore(&bytes).unwrap_err();
     assert!(refused.is_another_source());
-    assert_eq!(refused.to_string(), "part \"a\" of the checkpoint comes from \"cluster-1 pods\", not from \"cluster-2 pods\"");
+    assert_eq!(
+        refused.to_string(),
+        "part \"a\" of the checkpoint comes from \"cluster-1 pods\", not from \"cluster-2 pods\""
+    );
     assert!(store.is_empty());
     store.part("a").set_source("cluster-1 pods");
     store.restore(&bytes).unwrap();

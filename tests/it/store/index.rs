@@ -114,7 +114,8 @@ fn ready_made_ones_and_label_selectors() {
 fn by_node() {
     use k8s_openapi::api::core::v1::{Pod, PodSpec};
     let pod = |name: &str, node: Option<&str>| {
-        let mut pod = Pod { spec: Some(PodSpec { node_name: node.map(Into::into), ..PodSpec::default() }), ..Pod::default() };
+        let mut pod =
+            Pod { spec: Some(PodSpec { node_name: node.map(Into::into), ..PodSpec::default() }), ..Pod::default() };
         pod.metadata.name = Some(name.into());
         pod
     };

@@ -9,10 +9,14 @@ use std::sync::Arc;
 
 fn brief(noted: &Noted<Thing>) -> String {
     match noted {
-        Noted::Added { object, initial } => format!("+{}@{}{}", object.name, object.version, if *initial { "!" } else { "" }),
+        Noted::Added { object, initial } => {
+            format!("+{}@{}{}", object.name, object.version, if *initial { "!" } else { "" })
+        }
         Noted::Updated { old, new } => format!("~{}@{}>{}", old.name, old.resource_version, new.version),
         Noted::Deleted { last, why } => format!("-{}@{} {why:?}", last.name, last.resource_version),
-        Noted::Synced { resource_version, initial } => format!("synced {resource_version}{}", if *initial { "!" } else { "" }),
+        Noted::Synced { resource_version, initial } => {
+            format!("synced {resource_version}{}", if *initial { "!" } else { "" })
+        }
         Noted::Bookmark(version) => format!("bookmark {version}"),
         Noted::Watching(version) => format!("watching {version}"),
     }

@@ -50,9 +50,19 @@ fn behind_it_is_told_the_difference_to_what_it_saw() {
     let mut changes = store.subscribe();
     told_now(&mut changes);
     for version in 2..100 {
-        feed(&mut part, [Event::modified(thing("a", version)), Event::added(thing("brief", version)), Event::deleted(thing("brief", version))]);
+        feed(
+            &mut part,
+            [
+                Event::modified(thing("a", version)),
+                Event::added(thing("brief", version)),
+                Event::deleted(thing("brief", version)),
+            ],
+        );
     }
-    feed(&mut part, [Event::deleted(thing("b", 100)), Event::modified(thing("c", 101).uid("new")), Event::added(thing("d", 102))]);
+    feed(
+        &mut part,
+        [Event::deleted(thing("b", 100)), Event::modified(thing("c", 101).uid("new")), Event::added(thing("d", 102))],
+    );
     let told = told_now(&mut changes);
     assert_eq!(told[0], "-b@1 Missed", "deletions first; last is what it saw");
     assert_eq!(sorted(told[1..].to_vec()), ["+c@101", "+d@102", "-c@1 Replaced", "~a@1>99"], "one change for each key");
@@ -60,7 +70,11 @@ fn behind_it_is_told_the_difference_to_what_it_saw() {
     assert_eq!(told[replaced + 1], "+c@101");
     feed(&mut part, listed([thing("d", 102)], "103"));
     feed(&mut part, [Event::Bookmark("104".into())]);
-    assert_eq!(sorted(told_now(&mut changes)), ["-a@99 Missed", "-c@101 Missed", "synced 104"], "a snapshot among it: Synced");
+    assert_eq!(
+        sorted(told_now(&mut changes)),
+        ["-a@99 Missed", "-c@101 Missed", "synced 104"],
+        "a snapshot among it: Synced"
+    );
 }
 
 #[test]
@@ -79,7 +93,11 @@ fn it_tells_the_rest_and_ends_when_the_store_closes() {
     assert_eq!(assert_ready!(changes.poll_next()), None, "though the store has opened again meanwhile");
     assert_eq!(assert_ready!(changes.poll_next()), None);
     drop(_next);
-    assert_eq!(sorted(told_now(&mut store.subscribe())), ["+a@2!", "+b@3!", "synced 3!"], "a closed store has its content");
+    assert_eq!(
+        sorted(told_now(&mut store.subscribe())),
+        ["+a@2!", "+b@3!", "synced 3!"],
+        "a closed store has its content"
+    );
 }
 
 #[test]
@@ -115,15 +133,34 @@ fn without_old_keeps_no_replaced_object() {
     let store = Store::new();
     let mut part = fold(&store);
     let first = Arc::new(thing("a", 1));
-    feed(&mut part, [Event::SnapshotStart, Event::Listed(Arc::clone(&first)), Event::listed(thing("b", 1)), Event::SnapshotEnd("1".into())]);
+    feed(
+        &mut part,
+        [
+            Event::SnapshotStart,
+            Event::Listed(Arc::clone(&first)),
+            Event::listed(thing("b", 1)),
+            Event::SnapshotEnd("1".into()),
+        ],
+    );
     let mut noting = task::spawn(store.subscribe().without_old());
     let mut told = Vec::new();
     while let std::task::Poll::Ready(Some(noted)) = noting.poll_next() {
         told.push(noted);
     }
-    assert!(matches!(&told[..], [Noted::Added { initial: true, .. }, Noted::Added { .. }, Noted::Synced { initial: true, .. }]));
+    assert!(matches!(
+        &told[..],
+        [Noted::Added { initial: true, .. }, Noted::Added { .. }, Noted::Synced { initial: true, .. }]
+    ));
     drop(told);
-    feed(&mut part, [Event::modified(thing("a", 2)), Event::modified(thing("a", 3)), Event::deleted(thing("b", 4)), Event::added(thing("c", 5))]);
+    feed(
+        &mut part,
+        [
+            Event::modified(thing("a", 2)),
+            Event::modified(thing("a", 3)),
+            Event::deleted(thing("b", 4)),
+            Event::added(thing("c", 5)),
+        ],
+    );
     assert_eq!(Arc::strong_count(&first), 1, "though it is behind");
     let Some(Noted::Deleted { last, .. }) = assert_ready!(noting.poll_next()) else { panic!("deletions first") };
     assert_eq!(&*last.name, "b");
@@ -182,7 +219,10 @@ fn filtered_objects_come_and_go_as_they_match() {
     }
     feed(&mut part, [Event::added(thing("c", 10).label("x")), Event::added(thing("d", 11).label("x"))]);
     subscriptions.iter_mut().for_each(|changes| drop(told_now(changes)));
-    feed(&mut part, [Event::modified(thing("c", 12)), Event::deleted(thing("d", 13)), Event::added(thing("e", 14).label("x"))]);
+    feed(
+        &mut part,
+        [Event::modified(thing("c", 12)), Event::deleted(thing("d", 13)), Event::added(thing("e", 14).label("x"))],
+    );
     for changes in &mut subscriptions {
         let told = told_now(changes);
         assert_eq!(sorted(told[..2].to_vec()), ["-c@12 Observed", "-d@11 Missed"], "behind, likewise");

@@ -1,0 +1,10 @@
+//! The API server in this process: that it answers as a real one does, and fails as asked.
+
+mod client;
+mod faults;
+mod http2;
+mod list;
+#[cfg(feature = "client")]
+mod pipeline;
+mod watch;
+mod write;
