@@ -1,12 +1,14 @@
 use super::{
-    Headers, Request, RequestKind, Response, Transport,
+    Headers, Request, RequestKind, Response,
+    chain::chain,
     credentials::Identity,
     kubeconfig::{Loaded, Source},
     settings::Settings,
     tls,
+    transport::AnyTransport,
 };
 use crate::Error;
-use futures::{StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStreamExt, future::BoxFuture};
 use reqwest::{Url, header};
 use std::{
     path::PathBuf,
@@ -65,17 +67,17 @@ impl Http {
     }
 
     /// A lane with room for the request.
-    fn lane(&self, request: &Request) -> Result<Lane, Error> {
+    fn lane(&self, new_connection: bool, identity: Option<Identity>) -> Result<Lane, Error> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let pool = &mut *pool;
         if pool.looked.elapsed() >= LOOK {
             self.look(pool);
         }
-        if pool.identity.as_ref() != request.identity() {
-            pool.identity = request.identity().cloned();
+        if pool.identity != identity {
+            pool.identity = identity;
             pool.lanes.clear();
         }
-        if request.wants_new_connection() {
+        if new_connection {
             pool.lanes.retain(|lane| lane.opened.elapsed() < YOUNG);
         }
         let most = self.settings.streams_per_connection;
@@ -147,9 +149,17 @@ impl Http {
     }
 }
 
-impl Transport for Http {
-    async fn send(&self, request: Request) -> Result<Response, Error> {
-        let lane = self.lane(&request)?;
+impl AnyTransport for Http {
+    fn send(&self, request: Request, identity: Option<Identity>) -> BoxFuture<'_, Result<Response, Error>> {
+        Box::pin(async move {
+            let lane = self.lane(request.wants_new_connection(), identity)?;
+            self.send_over(lane, request).await
+        })
+    }
+}
+
+impl Http {
+    async fn send_over(&self, lane: Lane, request: Request) -> Result<Response, Error> {
         let mut outgoing = reqwest::Request::new(reqwest::Method::GET, self.url(&request)?);
         let headers = outgoing.headers_mut();
         for (name, value) in request.headers().iter() {
@@ -195,19 +205,6 @@ fn broken(error: reqwest::Error) -> Error {
 /// reqwest's errors by their causes, without the URL: its own text says little more than that a request failed.
 fn told(error: reqwest::Error) -> String {
     chain(&error.without_url())
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 fn seen(files: &[PathBuf]) -> Vec<Option<SystemTime>> {
