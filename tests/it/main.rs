@@ -6,6 +6,10 @@ mod backoff;
 #[cfg(feature = "client")]
 mod client_answers;
 #[cfg(feature = "client")]
+mod client_config;
+#[cfg(feature = "client")]
+mod client_exec;
+#[cfg(feature = "client")]
 mod client_http;
 #[cfg(feature = "kube-client")]
 mod client_kube;
@@ -20,7 +24,6 @@ mod filter_objects;
 mod into_kube;
 mod laws;
 mod map_objects;
-mod laws;
 mod mirror;
 mod objects;
 mod on_error;
