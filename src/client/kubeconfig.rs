@@ -168,7 +168,8 @@ mod tests {
         let home = folder("infer");
         let (first, second) = (home.join("a"), home.join(".kube").join("config"));
         let named = std::env::join_paths([&first, &home.join("b")]).ok();
-        let found = |named: &Option<OsString>, in_cluster| Source::find(named.clone(), Some(home.clone()), in_cluster, None);
+        let found =
+            |named: &Option<OsString>, in_cluster| Source::find(named.clone(), Some(home.clone()), in_cluster, None);
         let error = found(&named, false).unwrap_err().to_string();
         assert!(error.contains(&first.display().to_string()) && error.contains("KUBERNETES_SERVICE_HOST"), "{error}");
         assert!(matches!(found(&named, true), Ok(Source::InCluster)));

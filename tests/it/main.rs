@@ -14,6 +14,8 @@ mod client_http;
 #[cfg(feature = "kube-client")]
 mod client_kube;
 #[cfg(feature = "client")]
+mod client_leak;
+#[cfg(feature = "client")]
 mod client_requests;
 #[cfg(feature = "client")]
 mod client_server;
@@ -35,7 +37,7 @@ mod resync;
 mod script;
 mod send_to;
 mod source;
+mod store;
 mod tee;
 mod until;
 mod validate;
-mod store;
