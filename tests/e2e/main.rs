@@ -13,6 +13,7 @@ mod custom_resource;
 mod expiry;
 mod harness;
 mod limits;
+mod mirror;
 mod refused;
 mod restart;
 mod strategies;
