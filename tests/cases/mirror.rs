@@ -3,7 +3,7 @@
 use super::{
     errors,
     format::{Case, ClientSetup, Consumer},
-    record::{Consumed, Content, Held, Log, Record, Reported, Told, What},
+    record::{Content, Held, Record, Reported, Told, What},
 };
 use futures::{Stream, StreamExt, stream::BoxStream};
 use listwatch::{
@@ -28,11 +28,8 @@ pub struct Mirror {
     content: Box<dyn Fn(bool) -> Content + Send + Sync>,
 }
 
-/// Which of the record's consumers something is for.
-type Place = fn(&mut Log) -> &mut Consumed;
-
 impl Mirror {
-    /// Starts the pipeline, the case's consumer and a fast subscription beside them.
+    /// Starts the pipeline with the case's consumer.
     pub fn start<K: Object + Serialize>(
         events: BoxStream<'static, Result<Event<K>, Error>>,
         relist: RelistHandle,
@@ -46,16 +43,7 @@ impl Mirror {
         let resync = setup.client.resync_ms.unwrap_or(Duration::ZERO);
         let changes = events.backoff(policy).resync(resync).reflect(&store).until(token.clone());
         let mut tasks = JoinSet::new();
-        // A consumer that takes time is a subscriber; any other is the one that drives the pipeline.
-        let is_slow = !setup.consumer.handler_delay_ms.is_zero();
-        let fast = store.subscribe().until(token.clone());
-        tasks.spawn(subscribed(fast, Consumer::default(), |log| &mut log.fast, Arc::clone(record)));
-        if is_slow {
-            let slow = store.subscribe().until(token.clone());
-            tasks.spawn(subscribed(slow, setup.consumer.clone(), |log| &mut log.handler, Arc::clone(record)));
-        }
-        let consumer = (!is_slow).then(|| setup.consumer.clone());
-        tasks.spawn(piped(changes, consumer, Arc::clone(record)));
+        tasks.spawn(piped(changes, setup.consumer.clone(), Arc::clone(record)));
         let content = Box::new(move |with_json| content(&store, with_json));
         Ok(Mirror { tasks, token, relist, content })
     }
@@ -101,19 +89,22 @@ fn policy(setup: &ClientSetup) -> Result<ExponentialBackoff, String> {
     policy.build().map_err(|error| format!("backoff: {error}"))
 }
 
-/// Drives the pipeline, and is the consumer in pace.
+/// Drives the pipeline, and hands what it yields to the case's consumer.
 async fn piped<K: Object>(
     mut changes: impl Stream<Item = Result<Change<K>, Error>> + Unpin,
-    consumer: Option<Consumer>,
+    consumer: Consumer,
     record: Arc<Record>,
 ) {
+    let mut delays = if consumer.only_first_event { 1 } else { u64::MAX };
     while let Some(item) = changes.next().await {
         match item {
             Ok(change) => {
-                let told = Told::of(&change);
-                record.log().writer.told.push(told.clone());
-                if let Some(consumer) = &consumer {
-                    handle(consumer, told, |log| &mut log.handler, &record);
+                let is_event = change.object().is_some();
+                handle(&consumer, Told::of(&change), &record);
+                drop(change);
+                if is_event && delays > 0 && !consumer.handler_delay_ms.is_zero() {
+                    delays -= 1;
+                    sleep(consumer.handler_delay_ms).await;
                 }
             }
             Err(error) => {
@@ -124,29 +115,10 @@ async fn piped<K: Object>(
     }
 }
 
-async fn subscribed<K: Object>(
-    mut changes: impl Stream<Item = Change<K>> + Unpin,
-    consumer: Consumer,
-    place: Place,
-    record: Arc<Record>,
-) {
-    let mut delays = if consumer.only_first_event { 1 } else { u64::MAX };
-    while let Some(change) = changes.next().await {
-        let is_event = change.object().is_some();
-        handle(&consumer, Told::of(&change), place, &record);
-        // What a slow consumer holds meanwhile is its own affair; the change is not kept for it.
-        drop(change);
-        if is_event && delays > 0 && !consumer.handler_delay_ms.is_zero() {
-            delays -= 1;
-            sleep(consumer.handler_delay_ms).await;
-        }
-    }
-}
-
 /// The handler, which panics where the case says so, catches that, and goes on.
-fn handle(consumer: &Consumer, told: Told, place: Place, record: &Record) {
+fn handle(consumer: &Consumer, told: Told, record: &Record) {
     let name = told.name().to_owned();
-    place(&mut record.log()).told.push(told);
+    record.log().consumer.told.push(told);
     let handler = || {
         if consumer.throws_on.contains(&name) {
             // Without the message that a panic prints: this one is meant.
@@ -163,7 +135,8 @@ fn handle(consumer: &Consumer, told: Told, place: Place, record: &Record) {
 fn content<K: Object + Serialize>(store: &Store<K>, with_json: bool) -> Content {
     let entry = |object: &Arc<K>| {
         let identity = object.identity();
-        let json = if with_json { serde_json::to_value(&**object).unwrap_or_default() } else { serde_json::Value::Null };
+        let json =
+            if with_json { serde_json::to_value(&**object).unwrap_or_default() } else { serde_json::Value::Null };
         (key(&identity), Held { uid: identity.uid.into(), version: identity.resource_version.into(), json })
     };
     store.snapshot().iter().map(entry).collect()

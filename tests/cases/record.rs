@@ -20,15 +20,9 @@ pub struct Log {
     pub connections: usize,
     /// What the conversation did not allow.
     pub unexpected: Vec<String>,
-    /// What the pipeline yielded: a consumer in pace.
-    pub writer: Consumed,
-    /// What the case's own consumer was told: the pipeline again where that takes no time, else a subscription.
-    pub handler: Consumed,
-    /// What a fast subscription was told.
-    pub fast: Consumed,
+    /// What the case's consumer was told.
+    pub consumer: Consumed,
     pub errors: Vec<Reported>,
-    /// The credentials that plugins and sources gave out, in order.
-    pub credentials: Vec<String>,
 }
 
 /// A part of an answer that was sent.
@@ -43,7 +37,6 @@ pub struct Sent {
 #[derive(Default)]
 pub struct Consumed {
     pub told: Vec<Told>,
-    pub ended: Option<Instant>,
 }
 
 #[derive(Clone, Debug)]
@@ -97,11 +90,8 @@ impl Record {
             unsent: 0,
             connections: 0,
             unexpected: Vec::new(),
-            writer: Consumed::default(),
-            handler: Consumed::default(),
-            fast: Consumed::default(),
+            consumer: Consumed::default(),
             errors: Vec::new(),
-            credentials: Vec::new(),
         }))
     }
 
@@ -111,6 +101,12 @@ impl Record {
 }
 
 impl Consumed {
+    /// What changed anything; no markers and no resyncs.
+    pub fn changes(&self) -> impl DoubleEndedIterator<Item = &Told> {
+        let changes = |told: &&Told| matches!(told.what, What::Added { .. } | What::Updated { .. } | What::Deleted);
+        self.told.iter().filter(changes)
+    }
+
     pub fn synced(&self) -> impl Iterator<Item = &Told> {
         self.told.iter().filter(|told| told.what == What::Synced)
     }

@@ -2,11 +2,12 @@
 
 use super::{
     format::{self, Case},
-    play::play,
+    play::{play, play_here},
     record::Record,
     server::{Listeners, Server},
 };
 use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
 use std::{
     future::Future,
     path::Path,
@@ -40,6 +41,7 @@ pub fn trials() -> Vec<Trial> {
         trial("queries, headers, gaps and connections are judged", judged),
         trial("steps are optional and repeat as they say", optional_and_repeated),
         trial("a revoked credential is answered with 401", revoked),
+        Trial::test("runner: a wrong expectation fails", || wrong_expectations().map_err(Failed::from)),
     ]);
     trials
 }
@@ -48,13 +50,13 @@ pub fn trials() -> Vec<Trial> {
 fn vocabulary() -> Vec<Trial> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/vocabulary/vocabulary.json");
     let cases = format::read(include_str!("vocabulary/vocabulary.json")).expect("JSON");
-    let trial = |case: Result<Case, (String, String)>| {
+    let trial = |(index, case): (usize, Result<Case, (String, String)>)| {
         let case = case.expect("a case");
         let file = file.clone();
         let name = format!("runner: {} {}", case.id, case.title);
-        Trial::test(name, move || play(&case, &file).map_err(Failed::from))
+        Trial::test(name, move || play(&case, &file, index).map_err(Failed::from))
     };
-    cases.into_iter().map(trial).collect()
+    cases.into_iter().enumerate().map(trial).collect()
 }
 
 async fn unknown_fields() {
@@ -76,7 +78,12 @@ async fn bodies() {
             {"expect":{"path":"/d"},"respond":{"headers":{"Content-Encoding":"gzip"},"body":"zip"},"respond_plain":{"body":"plain"}}]"#,
     );
     let mut client = play.connect().await;
-    assert!(client.get("/a?v=1+%2F%2B%3D", "").await.ends_with("Content-Length: 18\r\n\r\n{\"z\":\" \\\" \",\"a\":null}".replace("18", "21").as_str()));
+    assert!(
+        client
+            .get("/a?v=1+%2F%2B%3D", "")
+            .await
+            .ends_with("Content-Length: 18\r\n\r\n{\"z\":\" \\\" \",\"a\":null}".replace("18", "21").as_str())
+    );
     assert!(client.get("/b", "").await.ends_with("\r\n\r\n3\r\n{}\n\r\n2\r\nП\r\n0\r\n\r\n"));
     assert!(client.get("/c", "").await.ends_with("\r\n\r\n5\r\n1xxx,\r\n5\r\n2xxx,\r\n4\r\n3xxx\r\n0\r\n\r\n"));
     assert!(client.get("/d", "Accept-Encoding: identity\r\n").await.ends_with("plain"));
@@ -127,7 +134,9 @@ async fn judged() {
     let query = r#"{"path":"/p","query":{"watch":"true","rv":[null,"0"],"any":"*","no":null}}"#;
     assert_eq!(unexpected(query, "/p?watch=1&any=x&free=1&no=", "").await, "");
     assert_eq!(unexpected(query, "/p?watch=true&any=x&rv=0", "").await, "");
-    assert!(unexpected(query, "/p?watch=true&any=x&rv=7", "").await.contains("rv is [\"7\"], expected is none or \"0\""));
+    assert!(
+        unexpected(query, "/p?watch=true&any=x&rv=7", "").await.contains("rv is [\"7\"], expected is none or \"0\"")
+    );
     assert!(unexpected(query, "/p?watch=true", "").await.contains("any"));
     assert!(unexpected(query, "/q?watch=true&any=1", "").await.contains("GET /p is expected"));
     let header = r#"{"path":"/p","headers":{"Accept":"~Partial","Authorization":"Bearer t"}}"#;
@@ -137,6 +146,7 @@ async fn judged() {
     assert!(unexpected(r#"{"path":"/p","max_gap_ms":0.001}"#, "/p", "").await.contains("or less"));
     assert!(unexpected(r#"{"path":"/p","connection":"new"}"#, "/p", "").await.contains("new connection"));
     assert!(unexpected(r#"{"path":"/p"}"#, "/first", "").await.contains("played 1 times"));
+    assert_eq!(unexpected(r#"{"path":"/first"}"#, "/first", "").await, "", "the last step may come again");
 }
 
 async fn optional_and_repeated() {
@@ -154,6 +164,7 @@ async fn optional_and_repeated() {
         ("/b /c /c /c", Some("played 2 times")),
         ("/b /c /d", Some("holds for some time yet")),
         ("/b /c /wait /c", Some("its time is over")),
+        ("/b /c /wait /d /d", None),
     ] {
         let play = Play::start(&conversation);
         let mut client = play.connect().await;
@@ -181,6 +192,35 @@ async fn revoked() {
     assert!(client.get("/a", "Authorization: Bearer T1\r\n").await.starts_with("HTTP/1.1 401"));
     assert!(client.get("/a", "Authorization: Bearer T2\r\n").await.ends_with("yes"));
     play.went_well();
+}
+
+/// Cases that pass, once each part of what they expect is another: none may pass then.
+fn wrong_expectations() -> Result<(), String> {
+    let texts: Vec<Value> = serde_json::from_str(include_str!("vocabulary/vocabulary.json")).expect("JSON");
+    let wrong = [
+        ("V1", "final_store", json!(["a"]), "the store holds"),
+        ("V1", "relists", json!([1, 2]), "lists were completed"),
+        ("V1", "errors", json!(["WrongKind", "WrongKind"]), "was not reported"),
+        ("V1", "final_data", json!({ "b": { "size": 4 } }), "b is not"),
+        ("V1", "events", json!([["ADDED", "a"], ["ADDED", "b"], ["MODIFIED", "b"]]), "the events are"),
+        ("V1", "events", json!([["ADDED", "a"], ["ADDED", "b", "u-a"]]), "the events are"),
+        ("V2", "final_uids", json!({ "b": "u-a" }), "the uid of b"),
+        ("V7", "timing", json!({ "synced_within_ms": 1 }), "synced after"),
+    ];
+    let play = |(id, field, value, problem): (&str, &str, Value, &str)| {
+        let mut case = texts.iter().find(|case| case["id"] == id).expect("a case").clone();
+        case["expected"][field] = value;
+        let case = format::read(&case.to_string()).expect("JSON").remove(0).expect("a case");
+        match play_here(&case, false) {
+            Err(report) if report.contains(problem) => Ok(()),
+            Err(report) => Err(format!("{field}: {report}")),
+            Ok(()) => Err(format!("{id} passed with another {field}")),
+        }
+    };
+    std::thread::scope(|scope| {
+        let plays: Vec<_> = wrong.into_iter().map(|wrong| scope.spawn(|| play(wrong))).collect();
+        plays.into_iter().try_for_each(|play| play.join().expect("no panic"))
+    })
 }
 
 struct Play {
