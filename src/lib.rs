@@ -55,6 +55,7 @@ mod grammar;
 mod key;
 mod object;
 mod raw;
+mod reflector;
 mod resource_version;
 mod status;
 
@@ -76,6 +77,7 @@ pub use self::object::{Identity, Kinded, Object};
 pub use self::ops::{EventStreamExt, Fold, IntoFold};
 pub use self::policy::ExponentialBackoff;
 pub use self::raw::Raw;
+pub use self::reflector::{Ended, Reflector, ReflectorHandle};
 pub use self::resource_version::{InvalidVersion, ResourceVersion};
 pub use self::status::{Status, StatusCause};
 pub use self::store::{Snapshot, State, Store};

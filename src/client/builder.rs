@@ -33,11 +33,12 @@ pub struct ClientBuilder {
     settings: Settings,
     credentials: Option<Box<dyn AnySource>>,
     headers: Headers,
+    context: Option<String>,
 }
 
 impl ClientBuilder {
     pub(super) fn new() -> Self {
-        ClientBuilder { settings: Settings::default(), credentials: None, headers: Headers::default() }
+        ClientBuilder { settings: Settings::default(), credentials: None, headers: Headers::default(), context: None }
     }
 
     /// Where credentials come from, instead of what the configuration says of them.
@@ -112,13 +113,21 @@ impl ClientBuilder {
         self
     }
 
+    /// The context for [`infer`](Self::infer), as kubectl's `--context`. Default: the current one of the kubeconfig.
+    #[must_use]
+    pub fn context(mut self, name: impl Into<String>) -> Self {
+        self.context = Some(name.into());
+        self
+    }
+
     /// See [`Client::infer`].
     ///
     /// # Errors
     ///
     /// As there.
-    pub async fn infer(self) -> Result<Client, Error> {
-        self.source(Source::infer()?)
+    pub async fn infer(mut self) -> Result<Client, Error> {
+        let context = self.context.take();
+        self.source(Source::infer(context)?)
     }
 
     /// See [`Client::from_kubeconfig`].

@@ -32,7 +32,7 @@ pub(super) struct Loaded {
 
 impl Source {
     /// `KUBECONFIG`, else `~/.kube/config`, else the service account of the pod.
-    pub(super) fn infer() -> Result<Self, Error> {
+    pub(super) fn infer(context: Option<String>) -> Result<Self, Error> {
         let named = std::env::var_os("KUBECONFIG").filter(|value| !value.is_empty());
         let paths: Vec<PathBuf> = match &named {
             Some(value) => std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty()).collect(),
@@ -40,15 +40,18 @@ impl Source {
         };
         let existing: Vec<PathBuf> = paths.iter().filter(|path| path.exists()).cloned().collect();
         if !existing.is_empty() {
-            return Ok(Source::Files { paths: existing, context: None });
+            return Ok(Source::Files { paths: existing, context });
         }
-        if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
+        if context.is_none() && std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
             return Ok(Source::InCluster);
         }
         let looked: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
         let looked =
             if looked.is_empty() { "no home directory".to_owned() } else { format!("no {}", looked.join(", no ")) };
-        Err(Error::config(format!("there is {looked}, and KUBERNETES_SERVICE_HOST is not set")))
+        Err(Error::config(match context {
+            Some(context) => format!("there is {looked} for the context {context:?}"),
+            None => format!("there is {looked}, and KUBERNETES_SERVICE_HOST is not set"),
+        }))
     }
 
     pub(super) fn load(&self) -> Result<Loaded, Error> {

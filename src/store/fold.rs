@@ -336,6 +336,9 @@ impl<K: Object> Drop for StoreFold<K> {
 
 impl<K: Object> fmt::Debug for StoreFold<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoreFold").field("part", &self.part.name).field("grammar", &self.grammar).finish_non_exhaustive()
+        f.debug_struct("StoreFold")
+            .field("part", &self.part.name)
+            .field("grammar", &self.grammar)
+            .finish_non_exhaustive()
     }
 }

@@ -1,11 +1,5 @@
 use super::{
-    State, Store,
-    changes::Changes,
-    draft::Draft,
-    fold::StoreFold,
-    parts::PartState,
-    root::Root,
-    shared::Shared,
+    State, Store, changes::Changes, draft::Draft, fold::StoreFold, parts::PartState, root::Root, shared::Shared,
 };
 use crate::{DeleteReason, IntoFold, Object, ResourceVersion, ops::sealed::Sealed};
 use std::{fmt, sync::Arc};

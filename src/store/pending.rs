@@ -146,22 +146,29 @@ impl<K: Object> Pending<K> {
             return;
         }
         let held = self.draft.held(hash, key).cloned();
+        // what the consumer was told, rather than what this snapshot brought
+        let last = self.before(hash, key).or(held.as_ref()).cloned();
         if object.came_as == UnreadableAs::Deleted {
             self.unreadable.remove(hash, |held| held.key() == key);
-            if let Some(held) = held {
-                self.goes(hash, &held, OBSERVED);
+            if let (Some(_), Some(last)) = (held, last) {
+                self.goes(hash, &last, OBSERVED);
             }
             return;
         }
-        match held {
-            Some(held) if is_another(&*held, object) => self.goes(hash, &held, REPLACED),
+        match (held, last) {
+            (Some(held), Some(last)) if is_another(&*held, object) => self.goes(hash, &last, REPLACED),
             _ => drop(self.unseen.remove(hash, |held| has_key(&**held, key))),
         }
         self.unreadable.insert(Entry::new(hash, 0, Arc::new(object.clone())), |held| held.key() == key);
     }
 
     /// Swaps the content, and says what that changed.
-    pub(super) fn end(mut self, shared: &Shared<K>, version: &ResourceVersion, first: First) -> Result<Changes<K>, Refused> {
+    pub(super) fn end(
+        mut self,
+        shared: &Shared<K>,
+        version: &ResourceVersion,
+        first: First,
+    ) -> Result<Changes<K>, Refused> {
         let (gone, tally) = (&mut self.gone, &mut self.tally);
         self.draft.take_all(&self.unseen, |hash, object| {
             tally.moves(Some(&object), Some(&object), None);

@@ -165,7 +165,12 @@ impl<K: Object> Store<K> {
     /// The objects that exist but do not decode, in no order. Where the store holds one of these keys, it holds the last
     /// state that could be read.
     pub fn unreadable(&self) -> Vec<Unreadable> {
-        self.0.load().parts.iter().flat_map(|part| part.unreadable.iter().map(|object| Unreadable::clone(object))).collect()
+        self.0
+            .load()
+            .parts
+            .iter()
+            .flat_map(|part| part.unreadable.iter().map(|object| Unreadable::clone(object)))
+            .collect()
     }
 }
 
@@ -182,4 +187,3 @@ impl<K: Object> IntoFold<K, OfStore> for &Store<K> {
         part::open(&self.0, "", false)
     }
 }
-

@@ -251,12 +251,7 @@ fn leaf_of<T>(entries: Vec<Entry<T>>) -> Node<T> {
     if entries.is_empty() { Node::Empty } else { Node::Leaf(entries.into()) }
 }
 
-fn remove<T: Clone>(
-    node: &mut Node<T>,
-    hash: u32,
-    depth: u32,
-    eq: &mut impl FnMut(&T) -> bool,
-) -> Option<Entry<T>> {
+fn remove<T: Clone>(node: &mut Node<T>, hash: u32, depth: u32, eq: &mut impl FnMut(&T) -> bool) -> Option<Entry<T>> {
     match node {
         Node::Empty => None,
         Node::Leaf(leaf) => {

@@ -2,6 +2,7 @@
 
 use crate::objects::config_map;
 use futures::{FutureExt, StreamExt, stream::FusedStream};
+use k8s_openapi::api::core::v1::ConfigMap;
 use listwatch::{
     Change, Ended, Error, Reflector, State, Status, Store,
     policy::ExponentialBackoff,
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 const S: Duration = Duration::from_secs(1);
 
-fn listed() -> ScriptedApi<k8s_openapi::api::core::v1::ConfigMap> {
+fn listed() -> ScriptedApi<ConfigMap> {
     ScriptedApi::new().without_watch_list().on_list("7", [config_map("a", "5")])
 }
 
@@ -32,12 +33,9 @@ async fn is_a_stream_of_changes_that_feeds_its_store() {
 
 #[tokio::test(start_paused = true)]
 async fn settings_reach_the_source() {
-    let api = ScriptedApi::new().on_list("7", []).on_watch([]);
-    let reflector = Reflector::new(api.clone())
-        .name("maps")
-        .strategy(Strategy::ListConsistent)
-        .page_size(3)
-        .watch_timeout(S * 30);
+    let api = ScriptedApi::<ConfigMap>::new().on_list("7", []).on_watch([]);
+    let reflector =
+        Reflector::new(api.clone()).name("maps").strategy(Strategy::ListConsistent).page_size(3).watch_timeout(S * 30);
     assert_eq!(reflector.stats().get().lists, 0);
     let handle = reflector.spawn();
     handle.store().ready().await.unwrap();
@@ -52,7 +50,7 @@ async fn settings_reach_the_source() {
 #[tokio::test(start_paused = true)]
 async fn errors_go_to_the_handler_and_the_state() {
     let refused = || Error::from_status(Status::from_code(403));
-    let api = ScriptedApi::new().without_watch_list().on_list_error(refused()).on_list_error(refused());
+    let api = ScriptedApi::<ConfigMap>::new().without_watch_list().on_list_error(refused()).on_list_error(refused());
     let seen = Arc::new(Mutex::new(Vec::new()));
     let handler = {
         let seen = Arc::clone(&seen);
@@ -108,9 +106,8 @@ async fn a_relist_is_told_as_its_differences() {
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_of_user_code_is_why_it_ended() {
-    let api = ScriptedApi::<k8s_openapi::api::core::v1::ConfigMap>::new()
-        .without_watch_list()
-        .on_list_error(Error::from_status(Status::from_code(500)));
+    let api =
+        ScriptedApi::<ConfigMap>::new().without_watch_list().on_list_error(Error::from_status(Status::from_code(500)));
     let handle = Reflector::new(api).on_error(|_| panic!("handler of a user")).spawn();
     assert_eq!(handle.ended().await, Ended::Panicked("handler of a user".into()));
 }

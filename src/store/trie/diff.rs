@@ -18,9 +18,9 @@ impl<T: Clone> Diff<T> {
     fn leaves(&mut self, old: &[Entry<T>], new: &[Entry<T>]) {
         let finds = |a: &Entry<T>, among: &[Entry<T>]| {
             let equal = self.equal;
-            among.iter().position(|b| {
-                a.hash == b.hash && matches!((a.item(), b.item()), (Some(a), Some(b)) if equal(a, b))
-            })
+            among
+                .iter()
+                .position(|b| a.hash == b.hash && matches!((a.item(), b.item()), (Some(a), Some(b)) if equal(a, b)))
         };
         for before in old {
             match finds(before, new).map(|at| &new[at]) {

@@ -71,7 +71,8 @@ fn event_fields(events: Resource) -> Resource {
 
 fn apps() -> Vec<Resource> {
     let r = |name: &str| Resource::built_in(name).counted();
-    let daemons = r#""status":{"currentNumberScheduled":0,"numberMisscheduled":0,"desiredNumberScheduled":0,"numberReady":0}"#;
+    let daemons =
+        r#""status":{"currentNumberScheduled":0,"numberMisscheduled":0,"desiredNumberScheduled":0,"numberReady":0}"#;
     vec![
         r("daemonsets.apps")
             .with_kind("DaemonSet")

@@ -1,8 +1,12 @@
 //! The handle by which a test holds a server.
 
 use super::{
-    Connection, Ending, Fault, Match, Request, Resource, Times, builder::ApiServerBuilder,
-    listener::{self, Listening}, settings::Settings, shared::Shared, state::{Data, State},
+    Connection, Ending, Fault, Match, Request, Resource, Times,
+    builder::ApiServerBuilder,
+    listener::{self, Listening},
+    settings::Settings,
+    shared::Shared,
+    state::{Data, State},
 };
 use serde_json::{Value, json};
 use std::{
@@ -249,7 +253,7 @@ impl ApiServer {
         &self,
         resource: &str,
         object: Value,
-        write: impl FnOnce(&mut Data, &Resource, &str, &str, Value) -> Result<Arc<Value>, super::Status>,
+        write: impl FnOnce(&mut Data, &Resource, &str, &str, Value) -> Result<Arc<Value>, super::Refusal>,
     ) -> Value {
         let resource = self.resource(resource);
         let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default").to_owned();

@@ -160,7 +160,9 @@ impl Tokens {
                 }
                 found => {
                     let found = found.unwrap_or_default();
-                    return Err(format!("unable to parse requirement: found '{found}', expected: ',', ')' or identifier"));
+                    return Err(format!(
+                        "unable to parse requirement: found '{found}', expected: ',', ')' or identifier"
+                    ));
                 }
             }
         }

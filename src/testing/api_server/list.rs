@@ -4,10 +4,10 @@ use super::{
     answer::{Answer, Refused},
     encode::{self, Shape},
     options::Options,
+    refusal::Refusal,
     resource::Resource,
     settings::Settings,
     state::State,
-    status::Status,
     token::Token,
 };
 use serde_json::Value;
@@ -56,7 +56,9 @@ pub(super) async fn list(
         }
     }
     let token = match page.last() {
-        Some((key, _)) if left > 0 => Token::after(plan.version, key.strip_prefix(prefix.as_str()).unwrap_or(key), cached),
+        Some((key, _)) if left > 0 => {
+            Token::after(plan.version, key.strip_prefix(prefix.as_str()).unwrap_or(key), cached)
+        }
         _ => String::new(),
     };
     let remaining = (left > 0 && !options.selective()).then_some(left);
@@ -66,33 +68,25 @@ pub(super) async fn list(
     Ok(Answer { length: answer.length.filter(|_| !streamed), ..answer })
 }
 
-async fn plan(
-    state: &State,
-    settings: &Settings,
-    collection: &Collection,
-    options: &Options,
-) -> Result<Plan, Refused> {
+async fn plan(state: &State, settings: &Settings, collection: &Collection, options: &Options) -> Result<Plan, Refused> {
     let Collection { resource, prefix } = collection;
     let cached = settings.cached(resource);
     let whole = |version| Plan { version, start: String::new(), limit: options.limit };
     if !options.token.is_empty() {
         let token = Token::read(&options.token)?;
         if !matches!(options.version.as_str(), "" | "0") {
-            return Err(
-                Status::bad_request("specifying resource version is not allowed when using continue").into()
-            );
+            return Err(Refusal::bad_request("specifying resource version is not allowed when using continue").into());
         }
         let data = state.lock();
         let version = u64::try_from(token.revision).unwrap_or_else(|_| data.history.revision());
         if version < data.history.compacted() {
-            return Err(Status::continue_expired(token.inconsistent()).into());
+            return Err(Refusal::continue_expired(token.inconsistent()).into());
         }
         let limit = if cached && options.version == "0" { 0 } else { options.limit };
         return Ok(Plan { version, start: format!("{prefix}{}", token.key()), limit });
     }
-    let version = options
-        .parsed_version()
-        .map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
+    let version =
+        options.parsed_version().map_err(|why| Refusal::bad_request(format!("invalid resource version: {why}")))?;
     if options.version.is_empty() {
         let newest = state.lock().history.revision();
         state.fresh(resource, newest, settings).await?;
@@ -109,7 +103,7 @@ async fn plan(
         return Ok(whole(data.current(resource, settings)));
     }
     if version < data.history.compacted() {
-        return Err(Status::list_expired().into());
+        return Err(Refusal::list_expired().into());
     }
     Ok(whole(version))
 }
@@ -151,7 +145,9 @@ fn encode_list(
         let remaining = remaining.map(|n| format!(r#""remainingItemCount":{n},"#)).unwrap_or_default();
         append(
             &mut out,
-            &format!(r#","kind":"{kind}","metadata":{{"continue":"{token}",{remaining}"resourceVersion":"{version}"}}"#),
+            &format!(
+                r#","kind":"{kind}","metadata":{{"continue":"{token}",{remaining}"resourceVersion":"{version}"}}"#
+            ),
         );
     }
     out.push(b'}');

@@ -65,12 +65,13 @@ impl Shared {
 
     /// The watch cache begins anew, as after a restart, and all watches end.
     pub(super) fn restart(&self) {
+        // First the connections, so that their watches break off instead of ending well.
+        self.end_connections(Ending::Close);
         self.state.change(|data| {
             data.cache_start = data.history.revision();
             data.cache_stopped = None;
             data.era += 1;
         });
-        self.end_connections(Ending::Close);
     }
 
     /// Storage goes back to the state at a version, and all watches end.
@@ -143,7 +144,13 @@ impl Shared {
         Ok(())
     }
 
-    async fn reply(&self, answer: Answer, faults: &[Fault], request: &Request, control: Option<&Arc<Control>>) -> Reply {
+    async fn reply(
+        &self,
+        answer: Answer,
+        faults: &[Fault],
+        request: &Request,
+        control: Option<&Arc<Control>>,
+    ) -> Reply {
         let mut headers = vec![("content-type", answer.content_type.to_owned())];
         if let Some(seconds) = answer.retry_after {
             headers.push(("retry-after", seconds.to_string()));

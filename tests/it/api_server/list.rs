@@ -26,10 +26,13 @@ async fn list(http: &Http, query: &str) -> Answer {
     http.get(&format!("{MAPS}?{query}")).await
 }
 
+/// How many items, whether there are more, and whether in the newest state; or the code of the refusal.
+type Row = Result<(usize, bool, bool), u16>;
+
 #[tokio::test]
 async fn every_row_of_the_table() {
-    // query, watch cache: names and version (0: newest) or code.
-    let rows: [(&str, Result<(usize, bool, bool), u16>, Result<(usize, bool, bool), u16>); 16] = [
+    // What is asked, and what the watch cache and storage answer.
+    let rows: [(&str, Row, Row); 16] = [
         ("", Ok((5, false, true)), Ok((5, false, true))),
         ("limit=2", Ok((2, true, true)), Ok((2, true, true))),
         ("resourceVersion=0", Ok((5, false, true)), Ok((5, false, true))),
@@ -115,10 +118,7 @@ async fn a_version_ahead_is_waited_for() {
     assert_eq!(late.code, 504);
     assert_eq!(late.headers["retry-after"], "1");
     let version = current + 1;
-    assert_eq!(
-        late.json()["message"],
-        format!("Timeout: Too large resource version: {version}, current: {current}")
-    );
+    assert_eq!(late.json()["message"], format!("Timeout: Too large resource version: {version}, current: {current}"));
     assert_eq!(late.json()["details"]["causes"][0]["reason"], "ResourceVersionTooLarge");
     let server = ApiServer::start().await;
     let http = Http::to(&server);
@@ -135,12 +135,28 @@ async fn a_version_ahead_is_waited_for() {
 async fn what_does_not_go_together_is_refused() {
     let (_server, http, _) = five(ApiServer::builder()).await;
     for (query, code, message) in [
-        ("resourceVersion=abc", 400, "invalid resource version: resourceVersion: Invalid value: \"abc\": strconv.ParseUint: parsing \"abc\": invalid syntax"),
+        (
+            "resourceVersion=abc",
+            400,
+            "invalid resource version: resourceVersion: Invalid value: \"abc\": strconv.ParseUint: parsing \"abc\": invalid syntax",
+        ),
         ("limit=abc", 400, "strconv.ParseInt: parsing \"abc\": invalid syntax"),
         ("labelSelector=a%20b", 400, "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
-        ("fieldSelector=spec.a%3Db", 400, "\"spec.a\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""),
-        ("continue=abc", 400, "invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value"),
-        ("sendInitialEvents=true", 422, "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"),
+        (
+            "fieldSelector=spec.a%3Db",
+            400,
+            "\"spec.a\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+        ),
+        (
+            "continue=abc",
+            400,
+            "invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value",
+        ),
+        (
+            "sendInitialEvents=true",
+            422,
+            "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list",
+        ),
     ] {
         let answer = list(&http, query).await;
         assert_eq!((answer.code, answer.json()["message"].as_str()), (code, Some(message)), "{query}");
@@ -166,7 +182,10 @@ async fn selectors_choose() {
     }
     let page = list(&http, "labelSelector=n%20in%20(1,2)&limit=1").await;
     assert_eq!(page.json()["metadata"].get("remainingItemCount"), None);
-    assert_eq!(list(&http, &format!("labelSelector=n%20in%20(1,2)&limit=1&continue={}", page.token())).await.names(), ["c2"]);
+    assert_eq!(
+        list(&http, &format!("labelSelector=n%20in%20(1,2)&limit=1&continue={}", page.token())).await.names(),
+        ["c2"]
+    );
 }
 
 #[tokio::test]
@@ -185,14 +204,22 @@ async fn built_in_and_custom_lists_differ_on_the_wire() {
         version + 1
     )));
     let built_in = list(&http, "").await;
-    assert!(built_in.text().starts_with(r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":""#));
+    assert!(
+        built_in.text().starts_with(r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":""#)
+    );
     assert!(built_in.text().contains(r#""items":[{"metadata":{"name":"c","namespace":"default","uid":""#));
     let mut request = get(MAPS);
     let partial = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
     request.headers_mut().insert("accept", partial.parse().expect("a header"));
     let metadata = http.send(request).await.expect("an answer");
-    assert!(metadata.text().starts_with(r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":"#));
-    assert!(metadata.text().contains(r#""items":[{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"c""#));
+    assert!(
+        metadata.text().starts_with(r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":"#)
+    );
+    assert!(
+        metadata.text().contains(
+            r#""items":[{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"c""#
+        )
+    );
 }
 
 #[tokio::test]

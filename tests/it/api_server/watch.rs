@@ -12,7 +12,8 @@ fn map(name: &str, n: &str) -> Value {
 }
 
 async fn three(builder: ApiServerBuilder) -> (ApiServer, Http) {
-    let server = builder.freshness_timeout(Duration::from_millis(20)).start().await.expect("a port");
+    let builder = builder.freshness_timeout(Duration::from_millis(20));
+    let server = builder.start().await.expect("a port");
     for (name, n) in [("a", "1"), ("b", "2"), ("c", "3")] {
         server.create("configmaps", map(name, n));
     }
@@ -134,7 +135,8 @@ async fn after_a_restart_the_watch_cache_knows_nothing_older() {
 async fn a_version_ahead_is_silent_or_an_error_event() {
     let (server, http) = three(ApiServer::builder()).await;
     let current = server.resource_version();
-    let plain = http.get(&format!("{MAPS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=9999")).await;
+    let plain =
+        http.get(&format!("{MAPS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=9999")).await;
     assert_eq!((plain.code, plain.text()), (200, ""));
     let list = http.get(&format!("{MAPS}?watch=1&{WATCH_LIST}&resourceVersion=9999")).await;
     assert_eq!(list.events(), [format!("ERROR 504 Timeout: Too large resource version: 9999, current: {current}")]);

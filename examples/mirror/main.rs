@@ -1,0 +1,85 @@
+//! A live mirror of one resource of a Kubernetes API server.
+//!
+//! ```sh
+//! cargo run --example mirror                                  # a server in this process: no cluster is needed
+//! cargo run --example mirror -- --once                        # prints the table and ends
+//! cargo run --example mirror -- widgets -n shop               # another resource of it
+//! cargo run --example mirror -- --cluster deploy -A           # your cluster, as kubectl finds it
+//! cargo run --example mirror -- --context prod -l app=web --output json
+//! ```
+//!
+//! [`pipeline`] is where the library is used; the rest is a command line around it.
+
+mod age;
+mod churn;
+mod cli;
+mod cluster;
+mod demo;
+mod discovery;
+mod failure;
+mod follow;
+mod news;
+mod once;
+mod pipeline;
+mod pod_status;
+mod rate;
+mod screen;
+mod table;
+
+use self::{
+    cli::{Args, Format},
+    cluster::Target,
+    demo::Demo,
+    failure::Failure,
+    pipeline::Mirror,
+    screen::Screen,
+    table::Columns,
+};
+use clap::Parser;
+use std::{io, process::ExitCode};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let args = Args::parse();
+    trace(args.verbose);
+    let stop = CancellationToken::new();
+    tokio::spawn(cancel_at_ctrl_c(stop.clone()));
+    match run(args, stop).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+async fn run(args: Args, stop: CancellationToken) -> Result<(), Failure> {
+    let demo = if args.is_cluster() { None } else { Some(Demo::start().await?) };
+    let find = Target::find(&args, demo.as_ref().map(Demo::url));
+    let target = stop.run_until_cancelled(find).await.ok_or(Failure::Interrupted)??;
+    let (what, columns) = (target.resource.plural.clone(), Columns::of(&target.resource, target.across_namespaces));
+    let mirror = Mirror::of(target, stop);
+    // Bars would be torn by traces, and stand in the way of who reads JSON.
+    let screen = Screen::new(args.output == Format::Json || args.verbose > 0);
+    if args.once {
+        once::print(mirror, &what, columns, args.output, screen, args.timeout).await
+    } else {
+        follow::follow(mirror, &what, columns, args.output, screen).await
+    }
+}
+
+async fn cancel_at_ctrl_c(stop: CancellationToken) {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        stop.cancel();
+    }
+}
+
+/// Traces go to standard error. RUST_LOG says which, else the number of `v`.
+fn trace(verbose: u8) {
+    let level = match verbose {
+        0 => "off",
+        1 => "listwatch=debug",
+        _ => "trace",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+}

@@ -1,0 +1,55 @@
+//! The standard pipeline, from a collection to a store and what happened to it.
+
+use crate::{cluster::Target, failure::Failure};
+use futures::{Stream, StreamExt};
+use kube::core::DynamicObject;
+use listwatch::{
+    Change, Error, EventStreamExt, Recovery, Store,
+    policy::ExponentialBackoff,
+    source::{ListWatch, StatsHandle, Strategy},
+};
+use std::pin::Pin;
+use tokio_util::sync::CancellationToken;
+
+/// A mirror that runs while its changes are read.
+pub struct Mirror {
+    pub store: Store<DynamicObject>,
+    /// Of the source: how far a snapshot is, how many events came.
+    pub stats: StatsHandle,
+    pub changes: Pin<Box<dyn Stream<Item = Result<Change<DynamicObject>, Error>> + Send>>,
+}
+
+impl Mirror {
+    /// Mirrors the target until the token is cancelled.
+    pub fn of(target: Target, stop: CancellationToken) -> Self {
+        let store = Store::new();
+        let kind = target.resource;
+        // Paged and consistent, as kubectl lists: only a page says how many objects are still to come.
+        let events = target.collection.events().name("mirror").strategy(Strategy::ListConsistent);
+        let events = match target.page_size {
+            Some(items) => events.page_size(items),
+            None => events,
+        };
+        let stats = events.stats();
+        let changes = events
+            .expect_kind(&kind.api_version, &kind.kind)
+            .strip_managed_fields()
+            .backoff(ExponentialBackoff::default())
+            .reflect(&store)
+            .until(stop)
+            .boxed();
+        Mirror { store, stats, changes }
+    }
+}
+
+/// An error that waiting does not heal: the same question will get the same answer.
+pub fn is_final(error: &Error) -> bool {
+    let refused = |code| matches!(code, 400..500) && !matches!(code, 408..=410 | 429);
+    error.is_config()
+        || error.recovery() == Recovery::Relist && error.status().is_some_and(|status| refused(status.code))
+}
+
+/// The end of a mirror that never became complete.
+pub fn failed(what: &str, error: &dyn std::error::Error) -> Failure {
+    Failure::of(format_args!("mirroring {what}"), error)
+}
