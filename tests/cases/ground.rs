@@ -191,18 +191,26 @@ impl Ground {
             .replace("${SERVER_A}", &listeners.address(0).to_string())
             .replace("${SERVER_B}", &listeners.address(1).to_string())
             .replace("${SERVER_CA}", tls::CA);
-        let mut paths: Vec<&String> =
-            setup.files.0.iter().map(|(path, _)| path).filter(|p| p.starts_with('/')).collect();
-        // Of two paths of which one begins with the other, the longer is meant. Marked first, so that none is mapped twice.
-        paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
-        for (index, path) in paths.iter().enumerate() {
-            text = text.replace(&***path, &format!("\0{index}\0"));
-        }
-        for (index, path) in paths.iter().enumerate() {
-            text = text.replace(&format!("\0{index}\0"), &self.map(path, setup).to_string_lossy());
+        for (path, _) in setup.files.0.iter().filter(|(path, _)| path.starts_with('/')) {
+            text = replace_path(&text, path, &self.map(path, setup).to_string_lossy());
         }
         text
     }
+}
+
+/// Replaces a path where it stands as a whole, not as a part of another one.
+fn replace_path(text: &str, path: &str, by: &str) -> String {
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let mut parts = text.split(path).peekable();
+    let mut out = String::new();
+    while let Some(part) = parts.next() {
+        out.push_str(part);
+        if let Some(next) = parts.peek() {
+            let is_whole = !out.ends_with(goes_on) && !next.starts_with(goes_on);
+            out.push_str(if is_whole { by } else { path });
+        }
+    }
+    out
 }
 
 impl Drop for Ground {

@@ -118,7 +118,7 @@ async fn piped<K: Object>(
 /// The handler, which panics where the case says so, catches that, and goes on.
 fn handle(consumer: &Consumer, told: Told, record: &Record) {
     let name = told.name().to_owned();
-    record.log().consumer.told.push(told);
+    record.log().consumer.push(told);
     let handler = || {
         if consumer.throws_on.contains(&name) {
             // Without the message that a panic prints: this one is meant.

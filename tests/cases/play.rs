@@ -138,7 +138,7 @@ impl<'a> Player<'a> {
             if waits_for.is_none() && self.actions.is_empty() && self.record.log().unsent == 0 {
                 let over = *over_since.get_or_insert(now);
                 let in_vain = now > over + SETTLE + self.case.setup.consumer.handler_delay_ms * 10;
-                let before = std::mem::replace(&mut changes, self.record.log().consumer.changes().count());
+                let before = std::mem::replace(&mut changes, self.record.log().consumer.changed);
                 if changes != before || !(self.is_at_rest() || in_vain) {
                     at_rest_since = None;
                 } else {

@@ -37,6 +37,8 @@ pub struct Sent {
 #[derive(Default)]
 pub struct Consumed {
     pub told: Vec<Told>,
+    /// How many of them changed anything.
+    pub changed: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -101,10 +103,14 @@ impl Record {
 }
 
 impl Consumed {
+    pub fn push(&mut self, told: Told) {
+        self.changed += usize::from(told.is_change());
+        self.told.push(told);
+    }
+
     /// What changed anything; no markers and no resyncs.
     pub fn changes(&self) -> impl DoubleEndedIterator<Item = &Told> {
-        let changes = |told: &&Told| matches!(told.what, What::Added { .. } | What::Updated { .. } | What::Deleted);
-        self.told.iter().filter(changes)
+        self.told.iter().filter(|told| told.is_change())
     }
 
     pub fn synced(&self) -> impl Iterator<Item = &Told> {
@@ -113,6 +119,10 @@ impl Consumed {
 }
 
 impl Told {
+    fn is_change(&self) -> bool {
+        matches!(self.what, What::Added { .. } | What::Updated { .. } | What::Deleted)
+    }
+
     pub fn name(&self) -> &str {
         self.key.rsplit('/').next().unwrap_or_default()
     }
