@@ -3,7 +3,7 @@
 use super::{
     errors,
     format::{Case, ClientSetup, Consumer},
-    record::{Content, Held, Record, Reported, Told, What},
+    record::{Consumed, Content, Held, Log, Record, Reported, Told, What},
 };
 use futures::{Stream, StreamExt, stream::BoxStream};
 use listwatch::{
@@ -22,7 +22,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub struct Mirror {
-    tasks: JoinSet<()>,
+    tasks: JoinSet<Option<()>>,
     token: CancellationToken,
     relist: RelistHandle,
     content: Box<dyn Fn(bool) -> Content + Send + Sync>,
@@ -43,7 +43,17 @@ impl Mirror {
         let resync = setup.client.resync_ms.unwrap_or(Duration::ZERO);
         let changes = events.backoff(policy).resync(resync).reflect(&store).until(token.clone());
         let mut tasks = JoinSet::new();
-        tasks.spawn(piped(changes, setup.consumer.clone(), Arc::clone(record)));
+        // A consumer that takes time subscribes; any other is the one that drives the pipeline.
+        let mut in_pace = setup.consumer.clone();
+        let fast = subscribed(store.subscribe(), Consumer::default(), |log| &mut log.fast, Arc::clone(record));
+        tasks.spawn(token.clone().run_until_cancelled_owned(fast));
+        if setup.consumer.is_slow() {
+            let consumer = std::mem::take(&mut in_pace);
+            let slow = subscribed(store.subscribe(), consumer, |log| &mut log.slow, Arc::clone(record));
+            tasks.spawn(token.clone().run_until_cancelled_owned(slow));
+        }
+        let piped = piped(changes, in_pace, Arc::clone(record));
+        tasks.spawn(async { Some(piped.await) });
         let content = Box::new(move |with_json| content(&store, with_json));
         Ok(Mirror { tasks, token, relist, content })
     }
@@ -89,24 +99,18 @@ fn policy(setup: &ClientSetup) -> Result<ExponentialBackoff, String> {
     policy.build().map_err(|error| format!("backoff: {error}"))
 }
 
-/// Drives the pipeline, and hands what it yields to the case's consumer.
+/// Which of the record's consumers something is for.
+type Place = fn(&mut Log) -> &mut Consumed;
+
+/// Drives the pipeline, and hands what it yields to a consumer in pace.
 async fn piped<K: Object>(
     mut changes: impl Stream<Item = Result<Change<K>, Error>> + Unpin,
     consumer: Consumer,
     record: Arc<Record>,
 ) {
-    let mut delays = if consumer.only_first_event { 1 } else { u64::MAX };
     while let Some(item) = changes.next().await {
         match item {
-            Ok(change) => {
-                let is_event = change.object().is_some();
-                handle(&consumer, Told::of(&change), &record);
-                drop(change);
-                if is_event && delays > 0 && !consumer.handler_delay_ms.is_zero() {
-                    delays -= 1;
-                    sleep(consumer.handler_delay_ms).await;
-                }
-            }
+            Ok(change) => handle(&consumer, Told::of(&change), |log| &mut log.pipeline, &record),
             Err(error) => {
                 let text = format!("{error} | {error:?}");
                 record.log().errors.push(Reported { at: Instant::now(), names: errors::names(&error), text });
@@ -115,10 +119,29 @@ async fn piped<K: Object>(
     }
 }
 
+async fn subscribed<K: Object>(
+    mut changes: impl Stream<Item = Change<K>> + Unpin,
+    consumer: Consumer,
+    place: Place,
+    record: Arc<Record>,
+) {
+    let mut delays = if consumer.only_first_event { 1 } else { u64::MAX };
+    while let Some(change) = changes.next().await {
+        let is_event = change.object().is_some();
+        handle(&consumer, Told::of(&change), place, &record);
+        // What a slow consumer holds meanwhile is its own affair; the change is not kept for it.
+        drop(change);
+        if is_event && delays > 0 && consumer.is_slow() {
+            delays -= 1;
+            sleep(consumer.handler_delay_ms).await;
+        }
+    }
+}
+
 /// The handler, which panics where the case says so, catches that, and goes on.
-fn handle(consumer: &Consumer, told: Told, record: &Record) {
+fn handle(consumer: &Consumer, told: Told, place: Place, record: &Record) {
     let name = told.name().to_owned();
-    record.log().consumer.push(told);
+    place(&mut record.log()).push(told);
     let handler = || {
         if consumer.throws_on.contains(&name) {
             // Without the message that a panic prints: this one is meant.

@@ -39,11 +39,11 @@ fn ensure(holds: bool, what: impl Into<String>) -> Result<(), String> {
 }
 
 fn first<'a>(log: &'a Log, name: &str) -> Result<&'a Told, String> {
-    log.consumer.told.iter().find(|told| told.name() == name).ok_or_else(|| format!("{name} was never told"))
+    log.pipeline.told.iter().find(|told| told.name() == name).ok_or_else(|| format!("{name} was never told"))
 }
 
 fn synced_before_news(_: &Case, log: &Log, _: &End) -> Result<(), String> {
-    let synced = log.consumer.synced().next().ok_or("never synced")?;
+    let synced = log.pipeline.synced().next().ok_or("never synced")?;
     let a = first(log, "a")?;
     ensure(
         synced.at <= a.at && a.what == (What::Added { initial: false }),
@@ -73,7 +73,7 @@ fn plugin_ran_twice(_: &Case, _: &Log, end: &End) -> Result<(), String> {
 fn one_error_of_the_handler(_: &Case, log: &Log, _: &End) -> Result<(), String> {
     let count = log.errors.len();
     ensure(count == 1, format!("{count} errors were reported"))?;
-    let told = |name: &str, what: What| log.consumer.told.iter().any(|told| told.name() == name && told.what == what);
+    let told = |name: &str, what: What| log.pipeline.told.iter().any(|told| told.name() == name && told.what == what);
     ensure(told("c", What::Added { initial: false }) && told("a", What::Deleted), "the handler was not told all")
 }
 
@@ -84,8 +84,9 @@ fn two_errors(_: &Case, log: &Log, _: &End) -> Result<(), String> {
 }
 
 fn slow_handler_sees_the_newest(_: &Case, log: &Log, _: &End) -> Result<(), String> {
-    let last = log.consumer.changes().next_back().ok_or("the handler was told nothing")?;
-    ensure(&*last.version == "50100", format!("the handler's last notification is {}", last.version))
+    let last = log.slow.changes().next_back().ok_or("the handler was told nothing")?;
+    ensure(&*last.version == "50100", format!("the handler's last notification is {}", last.version))?;
+    ensure(log.slow.changed <= 1024, "the backlog was told, not the newest state")
 }
 
 fn memory_is_bounded(_: &Case, _: &Log, end: &End) -> Result<(), String> {

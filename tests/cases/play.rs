@@ -138,7 +138,7 @@ impl<'a> Player<'a> {
             if waits_for.is_none() && self.actions.is_empty() && self.record.log().unsent == 0 {
                 let over = *over_since.get_or_insert(now);
                 let in_vain = now > over + SETTLE + self.case.setup.consumer.handler_delay_ms * 10;
-                let before = std::mem::replace(&mut changes, self.record.log().consumer.changed);
+                let before = std::mem::replace(&mut changes, self.record.log().changed());
                 if changes != before || !(self.is_at_rest() || in_vain) {
                     at_rest_since = None;
                 } else {
@@ -158,7 +158,9 @@ impl<'a> Player<'a> {
     fn is_at_rest(&self) -> bool {
         let content = self.mirror.keys();
         let log = self.record.log();
-        let all_told = replay::is_store(&log.consumer, &content).is_ok();
+        let is_told = |consumed| replay::is_store(consumed, &content).is_ok();
+        let slow = !self.case.setup.consumer.is_slow() || is_told(&log.slow);
+        let all_told = slow && is_told(&log.pipeline) && is_told(&log.fast);
         let expected = &self.case.expected;
         drop(log);
         all_told && judge::store(expected, &content).is_none()
@@ -167,7 +169,7 @@ impl<'a> Player<'a> {
     /// Does what the setup asks for at this moment.
     async fn act(&mut self) {
         let now = Instant::now();
-        let synced = self.record.log().consumer.synced().next().map(|told| told.at);
+        let synced = self.record.log().pipeline.synced().next().map(|told| told.at);
         let due = |action: &&SetupAction| {
             let since = match (action.at_ms_after_sync, action.at_ms_after_step) {
                 (Some(wait), _) => synced.map(|at| at + wait),
@@ -247,7 +249,7 @@ fn report(case: &Case, log: &Log, problems: &[String]) -> String {
     for error in &log.errors {
         let _ = writeln!(text, "  {:>6} ms  {}", at(error.at), error.text);
     }
-    let (told, some) = (&log.consumer.told, 20);
+    let (told, some) = (&log.pipeline.told, 20);
     for (index, told) in told.iter().enumerate().filter(|(index, _)| *index < some || index + some >= told.len()) {
         let _ = writeln!(text, "  {:>6} ms  {index}. {:?} {} at {}", at(told.at), told.what, told.key, told.version);
     }

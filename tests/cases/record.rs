@@ -20,8 +20,12 @@ pub struct Log {
     pub connections: usize,
     /// What the conversation did not allow.
     pub unexpected: Vec<String>,
-    /// What the case's consumer was told.
-    pub consumer: Consumed,
+    /// What the pipeline yielded: what a consumer in pace is told.
+    pub pipeline: Consumed,
+    /// What the case's consumer was told, where it takes time: a subscription.
+    pub slow: Consumed,
+    /// What another subscription was told that takes none.
+    pub fast: Consumed,
     pub errors: Vec<Reported>,
 }
 
@@ -92,13 +96,22 @@ impl Record {
             unsent: 0,
             connections: 0,
             unexpected: Vec::new(),
-            consumer: Consumed::default(),
+            pipeline: Consumed::default(),
+            slow: Consumed::default(),
+            fast: Consumed::default(),
             errors: Vec::new(),
         }))
     }
 
     pub fn log(&self) -> MutexGuard<'_, Log> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Log {
+    /// How many changes all consumers were told.
+    pub fn changed(&self) -> usize {
+        self.pipeline.changed + self.slow.changed + self.fast.changed
     }
 }
 
