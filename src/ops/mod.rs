@@ -1,4 +1,14 @@
-//! The operators, one file each, behind [`EventStreamExt`](crate::EventStreamExt).
+//! The operators, one file each, behind [`EventStreamExt`].
+//!
+//! ```text
+//! source -> backoff -> resync -> filter_objects -> reflect(&store) -> on_error -> until -> consumer
+//!           |                    |                 |                  |
+//!           waits after failures |                 changes            errors out, plain items on
+//!                                events, objects as the user wants them
+//! ```
+//!
+//! Nobody need name these types, except to hold a pipeline in a field. Each is an ordinary stream over a stream, `Unpin`
+//! where that one is, and keeps the laws of the testing room.
 
 mod backoff;
 pub mod changed;

@@ -25,6 +25,8 @@ mod shared;
 mod socket;
 mod state;
 mod token;
+#[cfg(feature = "client")]
+mod transport;
 mod watch;
 mod write;
 

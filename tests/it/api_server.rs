@@ -4,5 +4,7 @@ mod client;
 mod faults;
 mod http2;
 mod list;
+#[cfg(feature = "client")]
+mod pipeline;
 mod watch;
 mod write;

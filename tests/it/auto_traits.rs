@@ -2,11 +2,11 @@
 //! `pin!`; boxes of user code are as good as what they hold.
 
 use listwatch::{
-    Change, DecodeError, DeleteReason, Error, Event, ExponentialBackoff, Grammar, GrammarError, Identity,
-    InvalidVersion, Key, OwnedKey, Raw, Recovery, ResourceVersion, Status, StatusCause, Unreadable, UnreadableAs, ops,
-    policy, source, testing,
+    Change, DecodeError, DeleteReason, Ended, Error, Event, ExponentialBackoff, Grammar, GrammarError, Identity,
+    InvalidVersion, Key, OwnedKey, Raw, Recovery, Reflector, ReflectorHandle, ResourceVersion, Snapshot, State, Status,
+    StatusCause, Store, Unreadable, UnreadableAs, ops, policy, source, store, testing,
 };
-use std::{cell::Cell, marker::PhantomPinned, rc::Rc};
+use std::{cell::Cell, fs, marker::PhantomPinned, path::Path, rc::Rc};
 
 /// Neither Send nor Sync.
 type Local = Rc<()>;
@@ -160,4 +160,102 @@ assert_traits! {
     testing::laws::Probe<Raw>: Send Sync Unpin;
     testing::laws::Probe<Pinned>: Unpin;
     testing::laws::Laws<(), ()>: Send Sync Unpin;
+}
+
+// The store, and who reads it.
+assert_traits! {
+    Store<Raw>: Send Sync Unpin;
+    Store<Pinned>: Unpin;
+    Snapshot<Raw>: Send Sync Unpin;
+    State: Send Sync Unpin;
+    store::Changes<Raw>: Send Sync Unpin;
+    store::StoreFold<Raw>: Send Sync Unpin;
+    store::Index<Raw, String>: Send Sync Unpin;
+    store::IndexView<'_, Raw, String>: Send Sync Unpin;
+    store::Part<Raw>: Send Sync Unpin;
+    store::OfPart: Send Sync Unpin;
+    store::OfStore: Send Sync Unpin;
+    store::Refused: Send Sync Unpin;
+    store::Stats: Send Sync Unpin;
+    store::Closed: Send Sync Unpin;
+    store::NotReady: Send Sync Unpin;
+    store::States<Raw>: Send Unpin;
+}
+assert_not! {
+    Store<Local>: Send Sync;
+    Snapshot<Local>: Send Sync;
+}
+
+// The standard composition: a stream, so Send and not Sync.
+assert_traits! {
+    Reflector<Raw>: Send Unpin;
+    ReflectorHandle<Raw>: Send Sync Unpin;
+    Ended: Send Sync Unpin;
+    source::RelistHandle: Send Sync Unpin;
+}
+
+// The client.
+#[cfg(any(feature = "client", feature = "kube-client"))]
+assert_traits! {
+    listwatch::client::ListDecoder: Send Sync Unpin;
+    listwatch::client::WatchDecoder: Send Sync Unpin;
+}
+#[cfg(feature = "client")]
+assert_traits! {
+    listwatch::client::ClientBuilder: Send Sync Unpin;
+    listwatch::client::Client: Send Sync Unpin;
+    listwatch::client::Collection<Raw>: Send Sync Unpin;
+    listwatch::client::Collection<Pinned>: Unpin;
+    listwatch::client::Headers: Send Sync Unpin;
+    listwatch::client::Request: Send Sync Unpin;
+    listwatch::client::RequestKind: Send Sync Unpin;
+    listwatch::client::Response: Send Unpin;
+    listwatch::client::Credential: Send Sync Unpin;
+    listwatch::client::TokenFile: Send Sync Unpin;
+}
+
+// More of the testing room.
+assert_traits! {
+    testing::ScriptedApi<Raw>: Send Sync Unpin;
+    testing::Step<Raw>: Send Sync Unpin;
+    testing::Call: Send Sync Unpin;
+    testing::ApiServer: Send Sync Unpin;
+    testing::ApiServerBuilder: Send Sync Unpin;
+    testing::At: Send Sync Unpin;
+    testing::Connection: Send Sync Unpin;
+    testing::Ending: Send Sync Unpin;
+    testing::Fault: Send Sync Unpin;
+    testing::Match: Send Sync Unpin;
+    testing::Refusal: Send Sync Unpin;
+    testing::Request: Send Sync Unpin;
+    testing::Resource: Send Sync Unpin;
+    testing::Times: Send Sync Unpin;
+}
+
+/// Public types are declared in lines that begin with `pub struct` or `pub enum`; each is named above.
+#[test]
+fn every_public_type_is_stated() {
+    let stated = include_str!("auto_traits.rs");
+    let mut missing = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            for line in fs::read_to_string(&path).unwrap().lines() {
+                let Some(rest) = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub enum ")) else {
+                    continue;
+                };
+                let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+                let of = |end: &str| stated.contains(&format!("{name}{end}"));
+                if !of(":") && !of("<") {
+                    missing.push(format!("{name} in {}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "public types of which nothing is stated: {missing:#?}");
 }

@@ -1,4 +1,4 @@
-//! The operators and what they stand on, in one binary: linking is the cost of tests.
+//! One binary, one module per concern: linking is what tests cost.
 
 mod api_server;
 mod auto_traits;
@@ -16,7 +16,6 @@ mod filter_objects;
 mod into_kube;
 mod laws;
 mod map_objects;
-mod laws;
 mod mirror;
 mod objects;
 mod on_error;
@@ -28,7 +27,7 @@ mod resync;
 mod script;
 mod send_to;
 mod source;
+mod store;
 mod tee;
 mod until;
 mod validate;
-mod store;

@@ -93,8 +93,14 @@ impl ApiServer {
         Ok(server)
     }
 
-    fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &Shared {
         &self.inner.shared
+    }
+
+    /// Whether it serves, which it does but between [`stop`](Self::stop) and [`start_again`](Self::start_again).
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.inner.listening.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Where the server is: `http://127.0.0.1:PORT`, without a slash at the end.
@@ -319,6 +325,7 @@ impl ApiServer {
     pub async fn stop(&self) {
         let listening = self.inner.listening.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(listening) = listening {
+            self.shared().end_connections(Ending::Close);
             listening.stop().await;
         }
     }

@@ -10,8 +10,9 @@ use std::{fmt, sync::Arc};
 /// ```
 /// use listwatch::testing::Match;
 ///
-/// // The second page of a list of configmaps.
-/// let second_page = Match::lists().of("configmaps").with(|request| request.query("continue").is_some());
+/// // The second page of a list of configmaps, and those after it.
+/// let later_pages = Match::lists().of("configmaps").with(|request| request.query("continue").is_some());
+/// assert!(format!("{later_pages:?}").contains("configmaps"));
 /// ```
 #[derive(Clone)]
 pub struct Match {

@@ -31,6 +31,8 @@ pub(super) struct Shared {
     pub(super) requests: watch::Sender<Vec<Request>>,
     pub(super) connections: Mutex<Vec<(Connection, std::sync::Weak<Control>)>>,
     pub(super) open_watches: Arc<AtomicUsize>,
+    /// How all connections were last ended, for answers without a socket.
+    pub(super) ends: watch::Sender<Option<Ending>>,
     /// Connections still to be refused.
     pub(super) refusals: AtomicUsize,
 }
@@ -51,6 +53,7 @@ impl Shared {
             requests: watch::Sender::default(),
             connections: Mutex::default(),
             open_watches: Arc::default(),
+            ends: watch::Sender::new(None),
             refusals: AtomicUsize::new(0),
         }
     }
@@ -89,6 +92,7 @@ impl Shared {
         for control in open {
             control.end(how);
         }
+        self.ends.send_replace(Some(how));
     }
 
     /// Records the request and answers it, with the faults that its rule asks for.

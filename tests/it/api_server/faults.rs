@@ -7,8 +7,9 @@ use serde_json::json;
 use std::{io::Read, time::Duration};
 use tokio::time::{Instant, timeout};
 
+/// A server with two configmaps, whose watches end after a tenth of a second or two.
 async fn two() -> (ApiServer, Http) {
-    let server = ApiServer::start().await;
+    let server = ApiServer::builder().min_request_timeout(Duration::from_millis(100)).start().await.expect("a port");
     for name in ["a", "b"] {
         server.create("configmaps", json!({"metadata": {"name": name}, "data": {"k": "Käse"}}));
     }
@@ -16,8 +17,8 @@ async fn two() -> (ApiServer, Http) {
     (server, http)
 }
 
-fn watch(seconds: u64) -> String {
-    format!("{MAPS}?watch=1&timeoutSeconds={seconds}")
+fn watch() -> String {
+    format!("{MAPS}?watch=1")
 }
 
 #[tokio::test]
@@ -50,10 +51,10 @@ async fn rules_choose_requests() {
         codes.push(http.get(MAPS).await.code);
     }
     assert_eq!(codes, [200, 500, 500, 200]);
-    assert_eq!(http.get(&watch(1)).await.code, 403);
-    assert_eq!(http.get(&format!("{}&resourceVersion=1", watch(1))).await.code, 200);
+    assert_eq!(http.get(&watch()).await.code, 403);
+    assert_eq!(http.get(&format!("{}&resourceVersion=1", watch())).await.code, 200);
     server.clear_rules();
-    assert_eq!(http.get(&watch(1)).await.code, 200);
+    assert_eq!(http.get(&watch()).await.code, 200);
 }
 
 #[tokio::test]
@@ -103,10 +104,10 @@ async fn bodies_cut_where_told() {
     let cut = http.get(MAPS).await;
     assert_eq!(std::str::from_utf8(&cut.body).expect_err("half a character").error_len(), None);
     server.fail_next(Fault::End(At::Event(1), Ending::Close));
-    let cut = http.get(&watch(5)).await;
+    let cut = http.get(&watch()).await;
     assert_eq!((cut.events(), cut.whole), (vec!["ADDED a".to_owned()], false));
     server.fail_next(Fault::End(At::InsideEvent(1), Ending::Eof));
-    let cut = http.get(&watch(5)).await;
+    let cut = http.get(&watch()).await;
     assert_eq!(cut.text().lines().count(), 2);
     assert!(!cut.text().ends_with('\n'));
 }
@@ -116,9 +117,9 @@ async fn bodies_that_go_silent() {
     let (server, http) = two().await;
     for how in [Ending::Stall, Ending::HalfOpen] {
         server.fail_next(Fault::End(At::Event(1), how));
-        let mut silent = http.open(get(&watch(1))).await.expect("an answer");
+        let mut silent = http.open(get(&watch())).await.expect("an answer");
         assert_eq!(silent.next().await, "ADDED a");
-        assert!(timeout(Duration::from_millis(1200), silent.next()).await.is_err(), "{how:?}");
+        assert!(timeout(Duration::from_millis(400), silent.next()).await.is_err(), "{how:?}");
     }
 }
 
@@ -126,24 +127,24 @@ async fn bodies_that_go_silent() {
 async fn wrong_lines() {
     let (server, http) = two().await;
     server.fail_next(Fault::wrong_json(1));
-    let broken = http.get(&watch(1)).await;
+    let broken = http.get(&watch()).await;
     let lines: Vec<_> =
         broken.text().lines().map(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).collect();
     assert_eq!(lines, [true, false, true]);
     server.fail_next(Fault::unknown_event_type(0));
-    assert!(http.get(&watch(1)).await.events()[0].starts_with("RENAMED"));
+    assert!(http.get(&watch()).await.events()[0].starts_with("RENAMED"));
     server.fail_next(Fault::error_event(1, &Refusal::new(500)));
-    let failed = http.get(&watch(5)).await;
+    let failed = http.get(&watch()).await;
     assert_eq!(failed.events(), ["ADDED a", "ERROR 500 Internal error occurred: injected"]);
     server.fail_next(Fault::error_event(0, &Refusal::watch_expired()));
-    assert_eq!(http.get(&watch(5)).await.events().len(), 1);
+    assert_eq!(http.get(&watch()).await.events().len(), 1);
 }
 
 #[tokio::test]
 async fn swallowed_bookmarks() {
     let (server, http) = two().await;
     server.fail_next(Fault::SwallowBookmarks);
-    let target = format!("{}&allowWatchBookmarks=true", watch(1));
+    let target = format!("{}&allowWatchBookmarks=true", watch());
     assert_eq!(http.get(&target).await.events(), ["ADDED a", "ADDED b"]);
     assert_eq!(http.get(&target).await.events().len(), 3);
 }
@@ -152,7 +153,7 @@ async fn swallowed_bookmarks() {
 async fn a_gzip_member_per_event() {
     let (server, http) = two().await;
     server.fail_next(Fault::GzipEachEvent);
-    let answer = http.get(&watch(1)).await;
+    let answer = http.get(&watch()).await;
     assert_eq!(answer.headers["content-encoding"], "gzip");
     assert_eq!(answer.body.windows(3).filter(|bytes| *bytes == [0x1f, 0x8b, 8]).count(), 2);
     let mut text = String::new();

@@ -38,10 +38,11 @@ async fn from_a_version_only_what_came_later() {
 #[tokio::test]
 async fn without_a_version_the_state_comes_first() {
     for cache in [true, false] {
-        let (server, http) = three(ApiServer::builder().watch_cache(cache)).await;
+        let builder = ApiServer::builder().watch_cache(cache).min_request_timeout(Duration::from_millis(100));
+        let (server, http) = three(builder).await;
         let version = server.resource_version();
         for query in ["", "resourceVersion=0", WATCH_LIST, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"] {
-            let answer = http.get(&format!("{MAPS}?watch=1&timeoutSeconds=1&{query}")).await;
+            let answer = http.get(&format!("{MAPS}?watch=1&{query}")).await;
             let end = format!("END {version}");
             let mut expected = vec!["ADDED a", "ADDED b", "ADDED c"];
             if query == WATCH_LIST {
