@@ -34,7 +34,8 @@ pub struct Log {
 pub struct Sent {
     pub step: usize,
     pub chunk: usize,
-    pub at: Instant,
+    pub begun: Instant,
+    pub done: Instant,
 }
 
 /// What one consumer was told.
