@@ -25,6 +25,7 @@ mod pod_status;
 mod rate;
 mod screen;
 mod table;
+mod view;
 
 use self::{
     cli::{Args, Format},
@@ -34,6 +35,7 @@ use self::{
     pipeline::Mirror,
     screen::Screen,
     table::Columns,
+    view::View,
 };
 use clap::Parser;
 use std::{io, process::ExitCode};
@@ -63,7 +65,7 @@ async fn run(args: Args, stop: CancellationToken) -> Result<(), Failure> {
     if args.once {
         once::print(mirror, &what, columns, args.output, screen, args.timeout).await
     } else {
-        follow::follow(mirror, &what, columns, args.output, screen).await
+        follow::follow(mirror, &what, View::new(columns, args.output, screen)).await
     }
 }
 

@@ -83,7 +83,7 @@ fn text(bytes: &[u8]) -> &str {
 fn rows(output: &Output) -> Vec<Vec<&str>> {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let mut rows: Vec<Vec<_>> = text(&output.stdout).lines().map(|line| line.split_whitespace().collect()).collect();
-    rows.iter_mut().for_each(|cells| drop(cells.pop()));
+    rows.iter_mut().for_each(|cells| cells.truncate(cells.len().saturating_sub(1)));
     rows
 }
 
@@ -212,7 +212,7 @@ async fn changes_as_they_come() {
         })
         .expect("no panic");
     assert!(told.iter().all(|line| line.contains("search")), "{told:?}");
-    assert!(told[1].contains("status Pending -> Running"), "{told:?}");
+    assert!(told[1].contains("was Pending"), "{told:?}");
     let status = tokio::task::spawn_blocking(move || child.wait()).await.expect("no panic").expect("it ends");
     assert!(status.success(), "{status}");
 }
