@@ -5,7 +5,6 @@
 //!
 //! ```
 //! use listwatch::{ExponentialBackoff, Recovery, policy::Backoff};
-//! use std::time::Duration;
 //!
 //! let mut policy = ExponentialBackoff::builder().jitter(0.0).build()?;
 //! let delays: Vec<_> = (0..7).map(|attempt| policy.delay(Recovery::Resume, attempt).as_millis()).collect();

@@ -4,7 +4,7 @@ use super::IntoKube;
 use super::StripManagedFields;
 use super::{
     Backoff, ByRecover, Deletions, ExpectKind, FilterObjects, Fold, IntoFold, MapObjects, ModifyObjects, Objects,
-    OnError, OnlyChangedBy, Project, Reflect, Resync, SendTo, Tee, Until, Validate,
+    OnError, OnlyChangedBy, Project, Reflect, ReflectInto, Resync, SendTo, Tee, Until, Validate,
 };
 use crate::{Change, Error, Event, Kinded, Object, Recover, Recovery, policy};
 use futures::{Sink, Stream};
@@ -97,10 +97,7 @@ pub trait EventStreamExt: Stream {
     /// # Ok::<(), Error>(()) }).unwrap();
     /// ```
     #[doc(alias("reflector", "store"))]
-    fn reflect<K, E, T, M>(
-        self,
-        target: T,
-    ) -> Reflect<Self, T::Fold, <<T::Fold as Fold<K>>::Changes as IntoIterator>::IntoIter>
+    fn reflect<K, E, T, M>(self, target: T) -> ReflectInto<Self, T::Fold, K>
     where
         Self: Stream<Item = Result<Event<K>, E>> + Sized,
         E: Recover + From<Error>,

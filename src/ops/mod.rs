@@ -41,7 +41,7 @@ pub use self::objects::Objects;
 pub use self::on_error::OnError;
 pub use self::only_changed_by::OnlyChangedBy;
 pub use self::project::Project;
-pub use self::reflect::Reflect;
+pub use self::reflect::{Reflect, ReflectInto};
 pub use self::resync::Resync;
 pub use self::send_to::SendTo;
 #[cfg(feature = "kube")]

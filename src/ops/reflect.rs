@@ -18,6 +18,9 @@ pub struct Reflect<S, F, I> {
     stage: Stage<S, Folding<F, I>>,
 }
 
+/// [`Reflect`] with a fold `F` of `K`: for naming one in a field.
+pub type ReflectInto<S, F, K> = Reflect<S, F, <<F as Fold<K>>::Changes as IntoIterator>::IntoIter>;
+
 struct Folding<F, I> {
     fold: F,
     /// What the last event did, as far as it is not told yet.
@@ -32,7 +35,7 @@ impl<S, F, I> Reflect<S, F, I> {
 
 operator!(Reflect<S, F, I>);
 
-impl<S, F, K, E> Stream for Reflect<S, F, <F::Changes as IntoIterator>::IntoIter>
+impl<S, F, K, E> Stream for ReflectInto<S, F, K>
 where
     S: Stream<Item = Result<Event<K>, E>>,
     E: Recover + From<Error>,
@@ -55,7 +58,7 @@ where
             }
             let folded = stage.as_mut().poll(cx, |Folding { fold, changes }, item| match item {
                 Ok(event) => {
-                    *changes = Some(fold.fold(event).map_err(|refused| Error::refused(refused).into())?.into_iter());
+                    *changes = Some(fold.fold(event).map_err(Error::refused)?.into_iter());
                     Ok(())
                 }
                 Err(error) => {

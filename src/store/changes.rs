@@ -62,6 +62,10 @@ impl<K> Changes<K> {
         self.few().next()
     }
 
+    pub(super) fn is_many(&self) -> bool {
+        matches!(self.0, Kind::Many { .. })
+    }
+
     pub(super) fn replay(all: trie::IntoIter<Arc<K>>) -> Self {
         Changes(Kind::Replay(all))
     }

@@ -309,9 +309,13 @@ impl<K: Object, V: IndexValue> Index<K, V> {
         &self.store
     }
 
-    /// The objects of a value in one root.
-    pub(super) fn posting(&self, root: &Root<K>, value: &V) -> Trie<Arc<K>> {
-        root.indexes.typed::<V>(self.id).and_then(|typed| typed.posting(value)).map_or_else(Trie::new, Trie::clone)
+    /// The objects of a value in any root. Keeps the index, not the store.
+    pub(super) fn posting(&self, value: V) -> super::subscribe::Posting<K> {
+        let (id, alive) = (self.id, Arc::clone(&self.alive));
+        Arc::new(move |root| {
+            let _kept_up = &alive;
+            root.indexes.typed::<V>(id).and_then(|typed| typed.posting(&value)).map_or_else(Trie::new, Trie::clone)
+        })
     }
 }
 

@@ -146,15 +146,17 @@ impl<K: Object> Pending<K> {
             return;
         }
         let held = self.draft.held(hash, key).cloned();
+        // what the consumer was told, rather than what this snapshot brought
+        let last = self.before(hash, key).or(held.as_ref()).cloned();
         if object.came_as == UnreadableAs::Deleted {
             self.unreadable.remove(hash, |held| held.key() == key);
-            if let Some(held) = held {
-                self.goes(hash, &held, OBSERVED);
+            if let (Some(_), Some(last)) = (held, last) {
+                self.goes(hash, &last, OBSERVED);
             }
             return;
         }
-        match held {
-            Some(held) if is_another(&*held, object) => self.goes(hash, &held, REPLACED),
+        match (held, last) {
+            (Some(held), Some(last)) if is_another(&*held, object) => self.goes(hash, &last, REPLACED),
             _ => drop(self.unseen.remove(hash, |held| has_key(&**held, key))),
         }
         self.unreadable.insert(Entry::new(hash, 0, Arc::new(object.clone())), |held| held.key() == key);

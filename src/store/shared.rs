@@ -19,19 +19,14 @@ pub(super) struct Shared<K> {
     hasher: DefaultHashBuilder,
     pub(super) meters: Meters,
     /// Subscriptions that want to be told what a snapshot did rather than find out.
-    pub(super) cursors: AtomicUsize,
+    pub(super) cursors: Arc<AtomicUsize>,
 }
 
 impl<K: Object> Shared<K> {
     pub(super) fn new() -> Self {
         let root = Root::new();
         let hasher = root.hasher.clone();
-        Shared {
-            roots: watch::Sender::new(Arc::new(root)),
-            hasher,
-            meters: Meters::new(),
-            cursors: AtomicUsize::new(0),
-        }
+        Shared { roots: watch::Sender::new(Arc::new(root)), hasher, meters: Meters::new(), cursors: Arc::default() }
     }
 
     pub(super) fn load(&self) -> Arc<Root<K>> {

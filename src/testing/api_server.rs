@@ -14,6 +14,7 @@ mod label_selector;
 mod list;
 mod listener;
 mod options;
+mod refusal;
 mod request;
 mod resource;
 mod route;
@@ -23,7 +24,6 @@ mod settings;
 mod shared;
 mod socket;
 mod state;
-mod status;
 mod token;
 mod watch;
 mod write;
@@ -32,8 +32,8 @@ pub use self::{
     builder::ApiServerBuilder,
     fault::{At, Ending, Fault},
     handle::ApiServer,
+    refusal::Refusal,
     request::{Connection, Request},
     resource::Resource,
     rule::{Match, Times},
-    status::Status,
 };

@@ -16,7 +16,7 @@
 //! An operator of one's own keeps them; one that takes a shortcut does not:
 //!
 //! ```
-//! use futures::{FutureExt, Stream, StreamExt, stream};
+//! use futures::{FutureExt, Stream, StreamExt};
 //! use listwatch::testing::laws;
 //! use std::{pin::Pin, task::{Context, Poll}};
 //!

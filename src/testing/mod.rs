@@ -9,7 +9,7 @@ mod script;
 mod scripted_api;
 
 pub use self::api_server::{
-    ApiServer, ApiServerBuilder, At, Connection, Ending, Fault, Match, Request, Resource, Status, Times,
+    ApiServer, ApiServerBuilder, At, Connection, Ending, Fault, Match, Refusal, Request, Resource, Times,
 };
 pub use self::raw::raw;
 pub use self::script::{Script, events, script};

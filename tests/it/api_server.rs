@@ -2,6 +2,7 @@
 
 mod client;
 mod faults;
+mod http2;
 mod list;
 mod watch;
 mod write;

@@ -1,17 +1,34 @@
-//! One binary, one module per concern: linking is what tests cost.
+//! The operators and what they stand on, in one binary: linking is the cost of tests.
 
 mod api_server;
+mod auto_traits;
 mod backoff;
 #[cfg(feature = "client")]
+mod client_answers;
+#[cfg(feature = "client")]
+mod client_http;
+#[cfg(feature = "client")]
+mod client_requests;
+#[cfg(any(feature = "client", feature = "kube-client"))]
+mod decode_bodies;
+mod filter_objects;
+#[cfg(feature = "kube-runtime")]
+mod into_kube;
+mod laws;
+mod map_objects;
+mod laws;
 mod mirror;
 mod objects;
 mod on_error;
+mod only_changed_by;
 mod policy;
 mod reflect;
 mod reflector;
 mod resync;
 mod script;
+mod send_to;
 mod source;
 mod tee;
 mod until;
 mod validate;
+mod store;

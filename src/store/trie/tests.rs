@@ -63,7 +63,7 @@ fn against_a_map(hash: fn(u16) -> u32, steps: &[(u8, u16, u16)]) -> Result<(), T
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn is_a_map(steps in proptest::collection::vec((any::<u8>(), 0..400u16, any::<u16>()), 0..600)) {

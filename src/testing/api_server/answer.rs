@@ -1,6 +1,6 @@
 //! What the server says to a request, before any fault touches it.
 
-use super::status::Status;
+use super::refusal::Refusal;
 use bytes::Bytes;
 use futures::{StreamExt, stream, stream::BoxStream};
 
@@ -15,16 +15,16 @@ pub(super) struct Answer {
     pub(super) body: BoxStream<'static, Bytes>,
 }
 
-/// A refusal: always a [`Status`], or the plain text for paths that do not exist.
+/// A refusal: a status, or the plain text for paths that do not exist.
 #[derive(Debug)]
 pub(super) enum Refused {
-    Status(Box<Status>),
+    Status(Refusal),
     NoSuchPath,
 }
 
-impl From<Status> for Refused {
-    fn from(status: Status) -> Self {
-        Self::Status(Box::new(status))
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self::Status(refusal)
     }
 }
 
@@ -51,9 +51,9 @@ impl From<Refused> for Answer {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::NoSuchPath => Self::text(404, "text/plain; charset=utf-8", "404 page not found\n"),
-            Refused::Status(status) => {
-                let answer = Self::json(status.code(), status.to_json().into_bytes());
-                Self { retry_after: status.retry_after(), ..answer }
+            Refused::Status(refusal) => {
+                let answer = Self::json(refusal.code(), refusal.to_json().into_bytes());
+                Self { retry_after: refusal.retry_after(), ..answer }
             }
         }
     }

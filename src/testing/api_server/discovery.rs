@@ -1,6 +1,6 @@
 //! The documents by which clients find resources.
 
-use super::{answer::Answer, answer::Refused, resource::Resource, state::Data, status::Status};
+use super::{answer::Answer, answer::Refused, refusal::Refusal, resource::Resource, state::Data};
 use serde_json::{Value, json};
 
 /// Answers `/api`, `/apis`, `/apis/GROUP`, `/api/v1` and `/apis/GROUP/VERSION`.
@@ -19,12 +19,12 @@ pub(super) fn discover(path: &[String], data: &Data) -> Result<Answer, Refused> 
             group["apiVersion"] = "v1".into();
             group
         }
-        ["api", version] => resources("", version, data).ok_or_else(Status::no_such_resource)?,
+        ["api", version] => resources("", version, data).ok_or_else(Refusal::no_such_resource)?,
         ["apis", group, version] => resources(group, version, data).ok_or(Refused::NoSuchPath)?,
         _ => return Err(Refused::NoSuchPath),
     };
     let mut out = Vec::new();
-    super::encode::value(&mut out, &document);
+    super::encode::document(&mut out, &document);
     Ok(Answer::json(200, out))
 }
 

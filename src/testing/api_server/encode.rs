@@ -119,6 +119,16 @@ fn map<'a>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'a String, &'a
     out.push(b'}');
 }
 
+/// A document that is no object of a resource: kind and version first.
+pub(super) fn document(out: &mut Vec<u8>, document: &Value) {
+    let empty = Map::new();
+    let members = document.as_object().unwrap_or(&empty);
+    let rank = |key: &str| ["kind", "apiVersion"].iter().position(|known| *known == key).unwrap_or(2);
+    let mut ordered: Vec<_> = members.iter().collect();
+    ordered.sort_by_key(|(key, _)| (rank(key), key.as_str()));
+    map(out, ordered);
+}
+
 /// Any value, with sorted keys.
 pub(super) fn value(out: &mut Vec<u8>, value_: &Value) {
     match value_ {

@@ -1,6 +1,6 @@
 //! What can go wrong with one answer.
 
-use super::status::Status;
+use super::refusal::Refusal;
 use bytes::Bytes;
 use std::time::Duration;
 
@@ -82,17 +82,17 @@ impl Fault {
     /// A refusal with this code, and the usual reason and message.
     #[must_use]
     pub fn status(code: u16) -> Self {
-        Self::answer(&Status::new(code))
+        Self::answer(&Refusal::new(code))
     }
 
     /// A refusal with this status as the body, and its `Retry-After`.
     #[must_use]
-    pub fn answer(status: &Status) -> Self {
+    pub fn answer(refusal: &Refusal) -> Self {
         Self::Answer {
-            code: status.code(),
+            code: refusal.code(),
             content_type: "application/json",
-            retry_after: status.retry_after().map(Duration::from_secs),
-            body: (status.to_json() + "\n").into(),
+            retry_after: refusal.retry_after().map(Duration::from_secs),
+            body: (refusal.to_json() + "\n").into(),
         }
     }
 
@@ -120,10 +120,10 @@ impl Fault {
 
     /// An ERROR event with this status after so many events; the watch ends with it.
     #[must_use]
-    pub fn error_event(after: usize, status: &Status) -> Self {
+    pub fn error_event(after: usize, refusal: &Refusal) -> Self {
         // The event put in counts as one itself.
         let end = Self::End(At::Event(after + 1), Ending::Eof);
-        Self::Insert(At::Event(after), super::watch::error_event(status)).and(end)
+        Self::Insert(At::Event(after), super::watch::error_event(refusal)).and(end)
     }
 
     /// A line that is not JSON after so many events.

@@ -253,7 +253,7 @@ impl ApiServer {
         &self,
         resource: &str,
         object: Value,
-        write: impl FnOnce(&mut Data, &Resource, &str, &str, Value) -> Result<Arc<Value>, super::Status>,
+        write: impl FnOnce(&mut Data, &Resource, &str, &str, Value) -> Result<Arc<Value>, super::Refusal>,
     ) -> Value {
         let resource = self.resource(resource);
         let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default").to_owned();

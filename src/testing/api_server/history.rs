@@ -17,9 +17,12 @@ pub(super) struct History {
 /// The objects of one resource, keyed by `namespace/name` or `name`.
 #[derive(Clone, Debug, Default)]
 struct Table {
-    versions: BTreeMap<String, Vec<(u64, Option<Arc<Value>>)>>,
+    versions: BTreeMap<String, Vec<Version>>,
     log: VecDeque<Change>,
 }
+
+/// An object as it was from a revision on, or nothing from its deletion on.
+type Version = (u64, Option<Arc<Value>>);
 
 /// One change of one object.
 #[derive(Clone, Debug)]

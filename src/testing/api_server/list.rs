@@ -4,10 +4,10 @@ use super::{
     answer::{Answer, Refused},
     encode::{self, Shape},
     options::Options,
+    refusal::Refusal,
     resource::Resource,
     settings::Settings,
     state::State,
-    status::Status,
     token::Token,
 };
 use serde_json::Value;
@@ -75,18 +75,18 @@ async fn plan(state: &State, settings: &Settings, collection: &Collection, optio
     if !options.token.is_empty() {
         let token = Token::read(&options.token)?;
         if !matches!(options.version.as_str(), "" | "0") {
-            return Err(Status::bad_request("specifying resource version is not allowed when using continue").into());
+            return Err(Refusal::bad_request("specifying resource version is not allowed when using continue").into());
         }
         let data = state.lock();
         let version = u64::try_from(token.revision).unwrap_or_else(|_| data.history.revision());
         if version < data.history.compacted() {
-            return Err(Status::continue_expired(token.inconsistent()).into());
+            return Err(Refusal::continue_expired(token.inconsistent()).into());
         }
         let limit = if cached && options.version == "0" { 0 } else { options.limit };
         return Ok(Plan { version, start: format!("{prefix}{}", token.key()), limit });
     }
     let version =
-        options.parsed_version().map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
+        options.parsed_version().map_err(|why| Refusal::bad_request(format!("invalid resource version: {why}")))?;
     if options.version.is_empty() {
         let newest = state.lock().history.revision();
         state.fresh(resource, newest, settings).await?;
@@ -103,7 +103,7 @@ async fn plan(state: &State, settings: &Settings, collection: &Collection, optio
         return Ok(whole(data.current(resource, settings)));
     }
     if version < data.history.compacted() {
-        return Err(Status::list_expired().into());
+        return Err(Refusal::list_expired().into());
     }
     Ok(whole(version))
 }

@@ -120,6 +120,7 @@ async fn connection(stream: TcpStream, id: u64, control: Arc<Control>, shared: A
     tokio::pin!(serving);
     loop {
         tokio::select! {
+            biased;
             () = control.closed.cancelled() => break,
             () = control.goaway.notified() => serving.as_mut().graceful_shutdown(),
             // Whatever ends a connection is the client's affair.

@@ -3,8 +3,8 @@
 use super::{
     field_selector::FieldSelector,
     label_selector::LabelSelector,
+    refusal::{Cause, Refusal},
     resource::Resource,
-    status::{Cause, Status},
 };
 
 /// What a list or watch asks for.
@@ -31,13 +31,13 @@ impl Options {
         resource: &Resource,
         watch: bool,
         watch_list: bool,
-    ) -> Result<Self, Status> {
+    ) -> Result<Self, Refusal> {
         let text = |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let number = |name: &str| match text(name).unwrap_or_default() {
             "" => Ok(0),
             value => value
                 .parse::<i64>()
-                .map_err(|_| Status::bad_request(format!("strconv.ParseInt: parsing \"{value}\": invalid syntax"))),
+                .map_err(|_| Refusal::bad_request(format!("strconv.ParseInt: parsing \"{value}\": invalid syntax"))),
         };
         let mut options = Self {
             watch: watch || text("watch").is_some_and(truth),
@@ -48,7 +48,7 @@ impl Options {
             send_initial_events: text("sendInitialEvents").map(truth),
             bookmarks: text("allowWatchBookmarks").is_some_and(truth),
             timeout: number("timeoutSeconds")?,
-            labels: LabelSelector::parse(text("labelSelector").unwrap_or_default()).map_err(Status::bad_request)?,
+            labels: LabelSelector::parse(text("labelSelector").unwrap_or_default()).map_err(Refusal::bad_request)?,
             fields: FieldSelector::default(),
         };
         let fields = FieldSelector::parse(text("fieldSelector").unwrap_or_default(), resource);
@@ -64,9 +64,9 @@ impl Options {
         }
         let causes = if options.watch { options.check_watch(watch_list) } else { options.check_list() };
         if !causes.is_empty() {
-            return Err(Status::invalid_options(causes));
+            return Err(Refusal::invalid_options(causes));
         }
-        options.fields = fields.map_err(Status::bad_request)?;
+        options.fields = fields.map_err(Refusal::bad_request)?;
         Ok(options)
     }
 

@@ -18,8 +18,10 @@ pub struct Match {
     verb: Option<Verb>,
     resource: Option<String>,
     skip: usize,
-    predicate: Option<Arc<dyn Fn(&Request) -> bool + Send + Sync>>,
+    predicate: Option<Predicate>,
 }
+
+type Predicate = Arc<dyn Fn(&Request) -> bool + Send + Sync>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {

@@ -6,16 +6,16 @@ use super::{
     encode::{self, Shape},
     list::{self, Collection},
     options::Options,
+    refusal::Refusal,
     request::Request,
     resource::Resource,
     route::Route,
     settings::Settings,
     state::State,
-    status::Status,
     watch,
     write::not_found,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Answers a request as a healthy server does.
@@ -31,19 +31,19 @@ async fn answer(state: &Arc<State>, settings: &Arc<Settings>, request: &Request)
         Route::Version => Ok(discovery::version()),
         Route::Discovery(path) => discovery::discover(&path, &state.lock()),
         Route::NoSuchPath => Err(Refused::NoSuchPath),
-        Route::NoSuchResource => Err(Status::no_such_resource().into()),
+        Route::NoSuchResource => Err(Refusal::no_such_resource().into()),
         Route::Collection { collection, namespace, watch } => match method {
             "GET" => read(state, settings, request, collection, watch).await,
             "POST" => {
                 let resource = &collection.resource;
                 let namespace = namespace.unwrap_or_default();
                 if !resource.allows("create") || resource.namespaced == namespace.is_empty() {
-                    return Err(Status::no_such_method().into());
+                    return Err(Refusal::no_such_method().into());
                 }
                 let object = parse(request, resource)?;
                 let given = object["metadata"]["namespace"].as_str().unwrap_or_default();
                 if !given.is_empty() && given != namespace {
-                    return Err(Status::bad_request(WRONG_NAMESPACE).into());
+                    return Err(Refusal::bad_request(WRONG_NAMESPACE).into());
                 }
                 let created = state.change(|data| {
                     let known = namespace.is_empty() || data.history.get("namespaces", &namespace).is_some();
@@ -59,7 +59,7 @@ async fn answer(state: &Arc<State>, settings: &Arc<Settings>, request: &Request)
             "DELETE" if collection.resource.allows("deletecollection") => {
                 delete_all(state, settings, request, &collection)
             }
-            _ => Err(Status::no_such_method().into()),
+            _ => Err(Refusal::no_such_method().into()),
         },
         Route::Object { resource, namespace, name, watch } => {
             let at = (namespace.as_str(), name.as_str());
@@ -85,20 +85,22 @@ async fn read(
 ) -> Result<Answer, Refused> {
     let resource = &collection.resource;
     if !resource.allows("list") && !resource.allows("watch") {
-        return Err(Status::no_such_method().into());
+        return Err(Refusal::no_such_method().into());
     }
     let (shape, as_list) = accepted(request)?;
     let options = Options::read(&request.query, resource, watch, settings.watch_list)?;
     let verb = if options.watch { "watch" } else { "list" };
     if !resource.allows(verb) {
         let message = format!("{verb} is not supported on resources of kind \"{}\"", resource.qualified());
-        let status = Status::new(405).with_message(message);
+        let status = Refusal::new(405).with_message(message);
         return Err(status.about(&resource.plural, &resource.group, "").into());
     }
     if !options.watch {
         if shape == Shape::Metadata && !as_list {
             let kind = format!("*core.{}List", resource.kind);
-            return Err(Status::new(406).with_message(not_acceptable("PartialObjectMetadata", "a list", &kind)).into());
+            return Err(Refusal::new(406)
+                .with_message(not_acceptable("PartialObjectMetadata", "a list", &kind))
+                .into());
         }
         return list::list(state, settings, &collection, &options, shape).await;
     }
@@ -119,7 +121,7 @@ fn object(state: &State, request: &Request, resource: &Resource, at: (&str, &str
         _ => "",
     };
     if !resource.allows(verb) {
-        return Err(Status::no_such_method().into());
+        return Err(Refusal::no_such_method().into());
     }
     match verb {
         "get" => {
@@ -127,7 +129,7 @@ fn object(state: &State, request: &Request, resource: &Resource, at: (&str, &str
             if as_list {
                 let kind = format!("*core.{}", resource.kind);
                 let message = not_acceptable("PartialObjectMetadataList", "not a list", &kind);
-                return Err(Status::new(406).with_message(message).into());
+                return Err(Refusal::new(406).with_message(message).into());
             }
             let key = super::write::key(resource, namespace, name);
             let found = state.lock().history.get(&resource.qualified(), &key);
@@ -138,16 +140,16 @@ fn object(state: &State, request: &Request, resource: &Resource, at: (&str, &str
             let given = object["metadata"]["name"].as_str().unwrap_or_default();
             if given != name {
                 let message = format!("the name of the object ({given}) does not match the name on the URL ({name})");
-                return Err(Status::bad_request(message).into());
+                return Err(Refusal::bad_request(message).into());
             }
             let updated = state.change(|data| data.update(resource, namespace, name, object))?;
             Ok(one(resource, &updated, 200, Shape::Whole))
         }
         "patch" => {
             let patch: Value = serde_json::from_slice(&request.body)
-                .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
+                .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
             if request.header("content-type") != Some("application/merge-patch+json") {
-                return Err(Status::new(415).with_reason("UnsupportedMediaType").with_message(PATCHES).into());
+                return Err(Refusal::new(415).with_reason("UnsupportedMediaType").with_message(PATCHES).into());
             }
             let patched = state.change(|data| data.patch(resource, namespace, name, &patch))?;
             Ok(one(resource, &patched, 200, Shape::Whole))
@@ -159,7 +161,7 @@ fn object(state: &State, request: &Request, resource: &Resource, at: (&str, &str
                 return Ok(one(resource, &gone, 200, Shape::Whole));
             }
             let uid = gone["metadata"]["uid"].as_str().unwrap_or_default();
-            Ok(Refused::from(Status::deleted(&resource.plural, &resource.group, name, uid)).into())
+            Ok(deleted(resource, name, uid))
         }
     }
 }
@@ -195,13 +197,25 @@ fn one(resource: &Resource, object: &Value, code: u16, shape: Shape) -> Answer {
     Answer::json(code, out)
 }
 
+/// The answer to a deletion.
+fn deleted(resource: &Resource, name: &str, uid: &str) -> Answer {
+    let mut details = json!({"name": name, "kind": resource.plural, "uid": uid});
+    if !resource.group.is_empty() {
+        details["group"] = resource.group.as_str().into();
+    }
+    let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details});
+    let mut out = Vec::new();
+    encode::document(&mut out, &status);
+    Answer::json(200, out)
+}
+
 /// The object a client sent.
 fn parse(request: &Request, resource: &Resource) -> Result<Value, Refused> {
     let kind = &resource.kind;
     let object: Value = serde_json::from_slice(&request.body).map_err(|error| {
         let message =
             format!("the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {error}");
-        Status::bad_request(message)
+        Refusal::bad_request(message)
     })?;
     let given = object["kind"].as_str().unwrap_or(kind);
     if given == kind {
@@ -211,7 +225,7 @@ fn parse(request: &Request, resource: &Resource) -> Result<Value, Refused> {
     let message = format!(
         "{given} in version \"{version}\" cannot be handled as a {kind}: converting ({version}.{given}) to (core.{kind}): unknown conversion"
     );
-    Err(Status::bad_request(message).into())
+    Err(Refusal::bad_request(message).into())
 }
 
 /// In which shape the client wants objects, and whether it asked for the shape of a list.
@@ -228,7 +242,7 @@ fn accepted(request: &Request) -> Result<(Shape, bool), Refused> {
             _ => {}
         }
     }
-    Err(Status::new(406).with_message(REPRESENTATIONS).about("", "", "").into())
+    Err(Refusal::new(406).with_message(REPRESENTATIONS).about("", "", "").into())
 }
 
 const REPRESENTATIONS: &str = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";

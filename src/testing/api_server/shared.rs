@@ -65,12 +65,13 @@ impl Shared {
 
     /// The watch cache begins anew, as after a restart, and all watches end.
     pub(super) fn restart(&self) {
+        // First the connections, so that their watches break off instead of ending well.
+        self.end_connections(Ending::Close);
         self.state.change(|data| {
             data.cache_start = data.history.revision();
             data.cache_stopped = None;
             data.era += 1;
         });
-        self.end_connections(Ending::Close);
     }
 
     /// Storage goes back to the state at a version, and all watches end.

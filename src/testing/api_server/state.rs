@@ -3,9 +3,9 @@
 use super::{
     answer::Refused,
     history::{Change, History},
+    refusal::Refusal,
     resource::Resource,
     settings::Settings,
-    status::Status,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,7 +68,7 @@ impl State {
             if current >= version {
                 return Ok(());
             }
-            let status = Status::too_large(version, current);
+            let status = Refusal::too_large(version, current);
             if !settings.cached(resource) {
                 return Err(status.into());
             }

@@ -1,6 +1,6 @@
 //! Continue tokens.
 
-use super::status::Status;
+use super::refusal::Refusal;
 use base64_url::{decode, encode};
 use serde::Deserialize;
 
@@ -50,9 +50,9 @@ impl Token {
     /// # Errors
     ///
     /// 400 with the text of a real server.
-    pub(super) fn read(text: &str) -> Result<Self, Status> {
+    pub(super) fn read(text: &str) -> Result<Self, Refusal> {
         let invalid =
-            |why: String| Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
+            |why: String| Refusal::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
         let bytes = decode(text).map_err(|at| invalid(format!("illegal base64 data at input byte {at}")))?;
         let document: Document = serde_json::from_slice(&bytes).map_err(|_| {
             let first = bytes.first().map_or(' ', |&byte| char::from(byte));

@@ -6,9 +6,9 @@ use super::{
     history::Change,
     list::Collection,
     options::Options,
+    refusal::Refusal,
     settings::Settings,
     state::State,
-    status::Status,
 };
 use bytes::Bytes;
 use futures::{StreamExt, stream::BoxStream};
@@ -52,7 +52,7 @@ pub(super) fn watch(
     options: Options,
     shape: Shape,
 ) -> Result<Answer, Refused> {
-    let version = options.parsed_version().map_err(Status::bare)?;
+    let version = options.parsed_version().map_err(Refusal::bare)?;
     let era = state.lock().era;
     let watch = Watch { state, settings, collection, options, shape, era };
     Ok(Answer::events(watch.events(version)))
@@ -77,21 +77,22 @@ impl Watch {
         let deadline = self.deadline();
         let mut changed = self.state.subscribe();
         async_stream::stream! {
-            if self.options.timeout < 0 {
-                if self.cached() {
-                    yield error_event(&Status::new(500).with_message("context deadline exceeded"));
-                }
-                return;
-            }
             let newest = matches!(self.options.version.as_str(), "" | "0");
             let legacy = newest && self.options.send_initial_events.is_none();
             let initial = self.options.send_initial_events.unwrap_or(legacy);
             let mut position = version;
+            if self.options.timeout < 0 {
+                // What a real server makes of a time that is over before the watch begins.
+                if initial && self.cached() {
+                    yield error_event(&Refusal::new(500).with_message("context deadline exceeded"));
+                }
+                return;
+            }
             if initial {
                 let wanted = if self.options.version.is_empty() { self.state.lock().history.revision() } else { version };
                 let fresh = self.state.fresh(&self.collection.resource, wanted, &self.settings).await;
                 if let Err(refused) = fresh {
-                    yield self.error(&refused);
+                    yield not_fresh(&refused);
                     return;
                 }
                 let (events, current) = self.initial_events();
@@ -105,7 +106,7 @@ impl Watch {
             } else if newest {
                 position = self.state.lock().current(&self.collection.resource, &self.settings);
             } else if let Some(status) = self.too_old(version) {
-                yield self.error(&status.into());
+                yield error_event(&status);
                 return;
             }
             let start = position;
@@ -173,12 +174,12 @@ impl Watch {
         })
     }
 
-    fn too_old(&self, version: u64) -> Option<Status> {
+    fn too_old(&self, version: u64) -> Option<Refusal> {
         let data = self.state.lock();
         if self.cached() {
-            (version < data.cache_start).then(|| Status::too_old(version, data.cache_start))
+            (version < data.cache_start).then(|| Refusal::too_old(version, data.cache_start))
         } else {
-            (version + 1 < data.history.compacted()).then(Status::watch_expired)
+            (version + 1 < data.history.compacted()).then(Refusal::watch_expired)
         }
     }
 
@@ -222,16 +223,17 @@ impl Watch {
         out.extend_from_slice(b"}\n");
         out.into()
     }
+}
 
-    fn error(&self, refused: &Refused) -> Bytes {
-        match refused {
-            Refused::Status(status) => error_event(status),
-            Refused::NoSuchPath => error_event(&Status::no_such_resource()),
-        }
+/// The ERROR event for a version ahead of the server. Here storage, too, says how long to wait.
+fn not_fresh(refused: &Refused) -> Bytes {
+    match refused {
+        Refused::Status(refusal) => error_event(&refusal.clone().with_retry_after(Duration::from_secs(1))),
+        Refused::NoSuchPath => error_event(&Refusal::no_such_resource()),
     }
 }
 
 /// An ERROR event with this status.
-pub(super) fn error_event(status: &Status) -> Bytes {
-    format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.to_json()).into()
+pub(super) fn error_event(refusal: &Refusal) -> Bytes {
+    format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", refusal.to_json()).into()
 }

@@ -1,9 +1,9 @@
 //! Writes: create, update, merge patch, delete.
 
 use super::{
+    refusal::{Cause, Refusal},
     resource::Resource,
     state::Data,
-    status::{Cause, Status},
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -27,10 +27,10 @@ impl Data {
         resource: &Resource,
         namespace: &str,
         mut object: Value,
-    ) -> Result<Arc<Value>, Status> {
+    ) -> Result<Arc<Value>, Refusal> {
         normalize(&mut object, resource);
         if object["metadata"]["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
-            return Err(Status::bare("resourceVersion should not be set on objects to be created"));
+            return Err(Refusal::bare("resourceVersion should not be set on objects to be created"));
         }
         let metadata = &mut object["metadata"];
         if metadata["name"].as_str().unwrap_or_default().is_empty() {
@@ -43,7 +43,7 @@ impl Data {
         let key = key(resource, namespace, &name);
         if self.history.get(&resource.qualified(), &key).is_some() {
             let message = format!("{} \"{name}\" already exists", resource.qualified());
-            let status = Status::new(409).with_reason("AlreadyExists").with_message(message);
+            let status = Refusal::new(409).with_reason("AlreadyExists").with_message(message);
             return Err(status.about(&resource.plural, &resource.group, &name));
         }
         if resource.namespaced {
@@ -59,7 +59,7 @@ impl Data {
             object["spec"] = json!({"finalizers": ["kubernetes"]});
             object["status"] = json!({"phase": "Active"});
         }
-        self.store(resource, &key, Some(object)).ok_or_else(|| Status::internal_error("the object is gone"))
+        self.store(resource, &key, Some(object)).ok_or_else(|| Refusal::internal_error("the object is gone"))
     }
 
     /// Replaces an object that exists; without a difference nothing is written.
@@ -73,7 +73,7 @@ impl Data {
         namespace: &str,
         name: &str,
         mut object: Value,
-    ) -> Result<Arc<Value>, Status> {
+    ) -> Result<Arc<Value>, Refusal> {
         let key = key(resource, namespace, name);
         let old = self.history.get(&resource.qualified(), &key).ok_or_else(|| not_found(resource, name))?;
         normalize(&mut object, resource);
@@ -116,7 +116,7 @@ impl Data {
         namespace: &str,
         name: &str,
         patch: &Value,
-    ) -> Result<Arc<Value>, Status> {
+    ) -> Result<Arc<Value>, Refusal> {
         let old = self.history.get(&resource.qualified(), &key(resource, namespace, name));
         let mut object = Value::clone(&*old.ok_or_else(|| not_found(resource, name))?);
         merge(&mut object, patch);
@@ -134,7 +134,7 @@ impl Data {
         namespace: &str,
         name: &str,
         options: &Value,
-    ) -> Result<Arc<Value>, Status> {
+    ) -> Result<Arc<Value>, Refusal> {
         let key = key(resource, namespace, name);
         let old = self.history.get(&resource.qualified(), &key).ok_or_else(|| not_found(resource, name))?;
         check_preconditions(resource, name, &options["preconditions"], &old["metadata"])?;
@@ -157,14 +157,14 @@ impl Data {
 
 const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
 
-pub(super) fn not_found(resource: &Resource, name: &str) -> Status {
+pub(super) fn not_found(resource: &Resource, name: &str) -> Refusal {
     let message = format!("{} \"{name}\" not found", resource.qualified());
-    Status::new(404).with_message(message).about(&resource.plural, &resource.group, name)
+    Refusal::new(404).with_message(message).about(&resource.plural, &resource.group, name)
 }
 
-fn conflict(resource: &Resource, name: &str, why: &str) -> Status {
+fn conflict(resource: &Resource, name: &str, why: &str) -> Refusal {
     let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", resource.qualified());
-    Status::new(409).with_message(message).about(&resource.plural, &resource.group, name)
+    Refusal::new(409).with_message(message).about(&resource.plural, &resource.group, name)
 }
 
 fn uid_changed(resource: &Resource, key: &str, given: &str, stored: &str) -> String {
@@ -175,19 +175,19 @@ fn uid_changed(resource: &Resource, key: &str, given: &str, stored: &str) -> Str
     )
 }
 
-fn name_required(resource: &Resource) -> Status {
+fn name_required(resource: &Resource) -> Refusal {
     let message = "Required value: name or generateName is required".to_owned();
     let cause = Cause { reason: "FieldValueRequired", message, field: "metadata.name" };
-    Status::invalid(&resource.kind, "", vec![cause])
+    Refusal::invalid(&resource.kind, "", vec![cause])
 }
 
-fn check_preconditions(resource: &Resource, name: &str, wanted: &Value, stored: &Value) -> Result<(), Status> {
+fn check_preconditions(resource: &Resource, name: &str, wanted: &Value, stored: &Value) -> Result<(), Refusal> {
     let (kind, group) = (&resource.kind, &resource.group);
     let refuse = |field: &str, given: &str, stored: &str, why: &str| {
         let message = format!(
             "Operation cannot be fulfilled on {kind} \"{name}\": the {field} in the precondition ({given}) does not match the {field} in record ({stored}). The object might have been {why}"
         );
-        Err(Status::new(409).with_message(message).about(kind, group, name))
+        Err(Refusal::new(409).with_message(message).about(kind, group, name))
     };
     let stored = |field: &str| stored[field].as_str().unwrap_or_default();
     match (wanted["uid"].as_str(), wanted["resourceVersion"].as_str()) {

@@ -25,17 +25,20 @@ pub(super) struct Play<S> {
     how: String,
     polls: usize,
     spins: usize,
+    /// In the last poll.
+    below_is_pending: bool,
     /// How many items had come, and the size hint then.
     hints: Vec<(usize, (usize, Option<usize>))>,
 }
 
 impl<S: Stream> Play<S> {
     pub(super) fn new(stream: S, watch: Watch, waits: bool, how: impl Into<String>) -> Self {
-        Play { stream: Box::pin(stream), watch, waits, how: how.into(), polls: 0, spins: 0, hints: Vec::new() }
+        let (stream, how) = (Box::pin(stream), how.into());
+        Play { stream, watch, waits, how, polls: 0, spins: 0, below_is_pending: false, hints: Vec::new() }
     }
 
     /// Every item, as `f` sees it. Asserts the laws of each poll on the way.
-    pub(super) async fn to_the_end<T>(mut self, f: impl FnMut(S::Item) -> T) -> (Vec<T>, usize) {
+    pub(super) async fn until_the_end<T>(mut self, f: impl FnMut(S::Item) -> T) -> (Vec<T>, usize) {
         let items = self.run(usize::MAX, f).await;
         for _ in 0..3 {
             let again = self.poll(&Flag::new());
@@ -57,7 +60,7 @@ impl<S: Stream> Play<S> {
         self.run(polls, drop).await;
         let (watch, how) = (self.watch.clone(), std::mem::take(&mut self.how));
         drop(self);
-        assert!(watch.seen().dropped, "law Drops: the stream below outlives its operator, after {polls} polls, {how}");
+        assert!(watch.is_dropped(), "law Drops: the stream below outlives its operator, after {polls} polls, {how}");
     }
 
     async fn run<T>(&mut self, polls: usize, mut f: impl FnMut(S::Item) -> T) -> Vec<T> {
@@ -65,19 +68,16 @@ impl<S: Stream> Play<S> {
         while self.polls < polls {
             self.hints.push((items.len(), self.stream.size_hint()));
             // Each poll has a waker of its own, and every other time a second poll takes the place of the first.
-            let (mut flag, mut pendings) = (Flag::new(), self.pendings());
+            let mut flag = Flag::new();
             let mut polled = self.poll(&flag);
-            if polled.is_pending() && !flag.is_woken() && self.polls % 2 == 0 {
-                (flag, pendings) = (Flag::new(), self.pendings());
+            if polled.is_pending() && !flag.is_woken() && self.polls.is_multiple_of(2) {
+                flag = Flag::new();
                 polled = self.poll(&flag);
             }
             match polled {
                 Poll::Ready(Some(item)) => items.push(f(item)),
                 Poll::Ready(None) => break,
-                Poll::Pending => {
-                    let below_is_pending = self.pendings() > pendings;
-                    self.wait(&flag, below_is_pending).await;
-                }
+                Poll::Pending => self.wait(&flag).await,
             }
         }
         items
@@ -85,30 +85,30 @@ impl<S: Stream> Play<S> {
 
     fn poll(&mut self, flag: &Arc<Flag>) -> Poll<Option<S::Item>> {
         self.polls += 1;
-        let before = self.watch.seen().polls;
+        let (polls, pendings) = self.watch.counts();
         let polled = self.stream.as_mut().poll_next(&mut Context::from_waker(&flag.waker()));
-        let taken = self.watch.seen().polls - before;
-        assert!(taken <= BOUND, "law Bounded: one poll took {taken} items, {}", self.how);
+        let (polls, pendings) = (self.watch.counts().0 - polls, self.watch.counts().1 - pendings);
+        let how = &self.how;
+        assert!(polls <= BOUND, "law Bounded: one poll took {polls} items, {how}");
+        self.below_is_pending = pendings > 0;
+        assert!(
+            polled.is_ready() || self.below_is_pending || flag.is_woken() || self.waits,
+            "law Wakes: pending, though the stream below is not, {how}"
+        );
         polled
     }
 
-    /// How often the stream below was pending so far.
-    fn pendings(&self) -> usize {
-        self.watch.seen().pendings
-    }
-
     /// The operator is pending: whoever it waits for must wake the waker of the last poll.
-    async fn wait(&mut self, flag: &Arc<Flag>, below_is_pending: bool) {
+    async fn wait(&mut self, flag: &Arc<Flag>) {
+        let how = &self.how;
         if flag.is_woken() {
             self.spins += 1;
-            assert!(self.spins < SPINS, "law Wakes: it wakes itself and never goes on, {}", self.how);
+            assert!(self.spins < SPINS, "law Wakes: it wakes itself and never goes on, {how}");
             return tokio::task::yield_now().await; // it lets go of its task
         }
-        let how = &self.how;
-        assert!(below_is_pending || self.waits, "law Wakes: pending, though the stream below is not, {how}");
         let opened = self.watch.open();
         assert!(
-            flag.is_woken() || !(opened && below_is_pending),
+            flag.is_woken() || !(opened && self.below_is_pending),
             "law Wakes: the stream below has something, and the waker of the last poll was not woken, {how}"
         );
         let woken = tokio::time::timeout(NEVER, poll_fn(|cx| flag.poll_woken(cx))).await;

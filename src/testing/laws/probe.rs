@@ -11,6 +11,8 @@ use std::{
 /// that, and sees what is done to it.
 pub struct Probe<T> {
     steps: VecDeque<Step<T>>,
+    /// How many of them are items.
+    left: usize,
     watch: Watch,
 }
 
@@ -25,10 +27,10 @@ pub(super) enum Step<T> {
 pub(super) struct Watch(Arc<Mutex<Seen>>);
 
 #[derive(Default)]
-pub(super) struct Seen {
-    pub(super) polls: usize,
-    pub(super) pendings: usize,
-    pub(super) dropped: bool,
+struct Seen {
+    polls: usize,
+    pendings: usize,
+    dropped: bool,
     ended: bool,
     /// Who waits at a gate.
     waiting: Option<Waker>,
@@ -36,8 +38,18 @@ pub(super) struct Seen {
 }
 
 impl Watch {
-    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often it was polled, and how often it was pending then.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let seen = self.seen();
+        (seen.polls, seen.pendings)
+    }
+
+    pub(super) fn is_dropped(&self) -> bool {
+        self.seen().dropped
     }
 
     /// Opens the gate at which the probe stands and wakes who waits there; false where it stands at none.
@@ -53,7 +65,9 @@ impl Watch {
 impl<T> Probe<T> {
     pub(super) fn new(steps: impl IntoIterator<Item = Step<T>>) -> (Self, Watch) {
         let watch = Watch::default();
-        (Probe { steps: steps.into_iter().collect(), watch: watch.clone() }, watch)
+        let steps: VecDeque<_> = steps.into_iter().collect();
+        let left = steps.iter().filter(|step| matches!(step, Step::Item(_))).count();
+        (Probe { steps, left, watch: watch.clone() }, watch)
     }
 }
 
@@ -67,24 +81,20 @@ impl<T> Stream for Probe<T> {
         let mut seen = this.watch.seen();
         assert!(!seen.ended, "law Ends once: the stream below was polled after its end");
         seen.polls += 1;
-        if let Some(Step::Gate) = this.steps.front() {
-            if !std::mem::take(&mut seen.open) {
-                seen.waiting = Some(cx.waker().clone());
-                seen.pendings += 1;
-                return Poll::Pending;
-            }
+        if matches!(this.steps.front(), Some(Step::Gate)) && std::mem::take(&mut seen.open) {
             this.steps.pop_front();
         }
-        match this.steps.front() {
+        match this.steps.pop_front() {
+            Some(Step::Item(item)) => {
+                this.left -= 1;
+                Poll::Ready(Some(item))
+            }
             Some(Step::Gate) => {
+                this.steps.push_front(Step::Gate);
                 seen.waiting = Some(cx.waker().clone());
                 seen.pendings += 1;
                 Poll::Pending
             }
-            Some(Step::Item(_)) => match this.steps.pop_front() {
-                Some(Step::Item(item)) => Poll::Ready(Some(item)),
-                _ => Poll::Ready(None),
-            },
             None => {
                 seen.ended = true;
                 Poll::Ready(None)
@@ -93,8 +103,7 @@ impl<T> Stream for Probe<T> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let items = self.steps.iter().filter(|step| matches!(step, Step::Item(_))).count();
-        (items, Some(items))
+        (self.left, Some(self.left))
     }
 }
 
@@ -112,6 +121,6 @@ impl<T> Drop for Probe<T> {
 
 impl<T> fmt::Debug for Probe<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Probe").field("left", &self.steps.len()).finish_non_exhaustive()
+        f.debug_struct("Probe").field("left", &self.left).finish_non_exhaustive()
     }
 }

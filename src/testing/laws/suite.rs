@@ -36,6 +36,15 @@ impl<I, F> Laws<I, F> {
         self
     }
 
+    /// A stream below that plays the input without a pending poll, for checks of one's own.
+    pub fn probe<T>(&self) -> Probe<T::Item>
+    where
+        I: Fn() -> T,
+        T: IntoIterator,
+    {
+        Probe::new((self.input)().into_iter().map(Step::Item)).0
+    }
+
     /// Checks laws 1 to 6.
     pub async fn hold<T, S>(&self)
     where
@@ -46,17 +55,17 @@ impl<I, F> Laws<I, F> {
         S::Item: fmt::Debug,
     {
         let told = |item: S::Item| format!("{item:?}");
-        let (expected, _) = self.play("with nothing pending", |_| 0).to_the_end(told).await;
+        let (expected, _) = self.play("with nothing pending", |_| 0).until_the_end(told).await;
         let len = (self.input)().into_iter().count();
         for place in 0..=len {
             let how = format!("pending before item {place} of the stream below");
-            let (items, _) = self.play(&how, |at| usize::from(at == place)).to_the_end(told).await;
+            let (items, _) = self.play(&how, |at| usize::from(at == place)).until_the_end(told).await;
             assert_eq!(items, expected, "law Same items, {how}");
         }
         let mut polls = 0;
         for times in 1..=2 {
             let how = format!("pending {times} times before each item of the stream below");
-            let (items, n) = self.play(&how, |_| times).to_the_end(told).await;
+            let (items, n) = self.play(&how, |_| times).until_the_end(told).await;
             assert_eq!(items, expected, "law Same items, {how}");
             polls = n;
         }
@@ -64,7 +73,7 @@ impl<I, F> Laws<I, F> {
             self.play("pending twice before each item", |_| 2).drop_after(after).await;
         }
         let long = (0..LONG).flat_map(|_| (self.input)()).take(LONG).map(Step::Item);
-        self.over(long, "over a long stream with nothing pending").to_the_end(drop).await;
+        self.over(long, "over a long stream with nothing pending").until_the_end(drop).await;
     }
 
     /// Checks law 7, for operators that yield results. Errors of the operator's own may stand between.
@@ -78,7 +87,7 @@ impl<I, F> Laws<I, F> {
     {
         let (out, _) = self
             .play("pending before each item of the stream below", |_| 1)
-            .to_the_end(|item| item.err().map(|error| format!("{error:?}")))
+            .until_the_end(|item| item.err().map(|error| format!("{error:?}")))
             .await;
         let mut out = out.into_iter().flatten();
         for error in (self.input)().into_iter().filter_map(Result::err) {

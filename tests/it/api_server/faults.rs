@@ -2,7 +2,7 @@
 
 use super::client::{Http, MAPS, get};
 use flate2::read::MultiGzDecoder;
-use listwatch::testing::{ApiServer, At, Ending, Fault, Match, Status, Times};
+use listwatch::testing::{ApiServer, At, Ending, Fault, Match, Refusal, Times};
 use serde_json::json;
 use std::{io::Read, time::Duration};
 use tokio::time::{Instant, timeout};
@@ -26,7 +26,7 @@ async fn other_answers() {
     server.fail_next(Fault::status(503));
     server.fail_next(Fault::too_many_requests(Duration::from_secs(7)));
     server.fail_next(Fault::html());
-    server.fail_next(Fault::answer(&Status::initializing()));
+    server.fail_next(Fault::answer(&Refusal::initializing()));
     let refused = http.get(MAPS).await;
     assert_eq!((refused.code, refused.json()["reason"].as_str()), (503, Some("ServiceUnavailable")));
     let throttled = http.get(MAPS).await;
@@ -132,10 +132,10 @@ async fn wrong_lines() {
     assert_eq!(lines, [true, false, true]);
     server.fail_next(Fault::unknown_event_type(0));
     assert!(http.get(&watch(1)).await.events()[0].starts_with("RENAMED"));
-    server.fail_next(Fault::error_event(1, &Status::new(500)));
+    server.fail_next(Fault::error_event(1, &Refusal::new(500)));
     let failed = http.get(&watch(5)).await;
     assert_eq!(failed.events(), ["ADDED a", "ERROR 500 Internal error occurred: injected"]);
-    server.fail_next(Fault::error_event(0, &Status::watch_expired()));
+    server.fail_next(Fault::error_event(0, &Refusal::watch_expired()));
     assert_eq!(http.get(&watch(5)).await.events().len(), 1);
 }
 

@@ -26,10 +26,13 @@ async fn list(http: &Http, query: &str) -> Answer {
     http.get(&format!("{MAPS}?{query}")).await
 }
 
+/// How many items, whether there are more, and whether in the newest state; or the code of the refusal.
+type Row = Result<(usize, bool, bool), u16>;
+
 #[tokio::test]
 async fn every_row_of_the_table() {
-    // query, watch cache: names and version (0: newest) or code.
-    let rows: [(&str, Result<(usize, bool, bool), u16>, Result<(usize, bool, bool), u16>); 16] = [
+    // What is asked, and what the watch cache and storage answer.
+    let rows: [(&str, Row, Row); 16] = [
         ("", Ok((5, false, true)), Ok((5, false, true))),
         ("limit=2", Ok((2, true, true)), Ok((2, true, true))),
         ("resourceVersion=0", Ok((5, false, true)), Ok((5, false, true))),

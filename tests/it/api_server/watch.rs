@@ -12,7 +12,8 @@ fn map(name: &str, n: &str) -> Value {
 }
 
 async fn three(builder: ApiServerBuilder) -> (ApiServer, Http) {
-    let server = builder.freshness_timeout(Duration::from_millis(20)).start().await.expect("a port");
+    let builder = builder.freshness_timeout(Duration::from_millis(20));
+    let server = builder.start().await.expect("a port");
     for (name, n) in [("a", "1"), ("b", "2"), ("c", "3")] {
         server.create("configmaps", map(name, n));
     }

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use std::time::Duration;
 
-/// A `Status` as the server sends it, in the body of an answer or in an ERROR event.
+/// A `Status` as the server sends it, in the body of an answer or in an ERROR event: what a refusal is on the wire,
+/// member by member, where [`crate::Status`] is what a client makes of it.
 ///
 /// The constructors named after a situation have the exact body of a real server; see
 /// [`Fault::answer`](super::Fault::answer) and [`Fault::error_event`](super::Fault::error_event) for their use.
@@ -11,26 +12,29 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use listwatch::testing::Status;
+/// use listwatch::testing::Refusal;
 ///
-/// let status = Status::watch_expired();
-/// assert_eq!(status.code(), 410);
-/// assert!(status.to_json().contains(r#""reason":"Expired""#));
+/// let refusal = Refusal::watch_expired();
+/// assert_eq!(refusal.code(), 410);
+/// assert!(refusal.to_json().contains(r#""reason":"Expired""#));
 /// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    document: Box<Document>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+struct Document {
     kind: &'static str,
     api_version: &'static str,
     metadata: Metadata,
     status: &'static str,
-    #[serde(skip_serializing_if = "String::is_empty")]
     message: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details>,
-    #[serde(skip_serializing_if = "is_zero")]
     code: u16,
 }
 
@@ -49,11 +53,9 @@ struct Details {
     group: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     kind: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    uid: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<Cause>,
-    #[serde(skip_serializing_if = "is_zero_u64")]
+    #[serde(skip_serializing_if = "is_zero")]
     retry_after_seconds: u64,
 }
 
@@ -68,21 +70,16 @@ pub(super) struct Cause {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(code: &u16) -> bool {
-    *code == 0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero_u64(seconds: &u64) -> bool {
+fn is_zero(seconds: &u64) -> bool {
     *seconds == 0
 }
 
-impl Status {
-    /// A failure with this code and the reason that usually goes with it.
+impl Refusal {
+    /// A refusal with this code, and the reason and message that usually go with it.
     #[must_use]
     pub fn new(code: u16) -> Self {
         let (reason, message) = usual(code);
-        Self {
+        let document = Document {
             kind: "Status",
             api_version: "v1",
             metadata: Metadata::default(),
@@ -91,20 +88,21 @@ impl Status {
             reason: reason.to_owned(),
             details: None,
             code,
-        }
+        };
+        Self { document: Box::new(document) }
     }
 
     /// Replaces the reason; empty leaves it out.
     #[must_use]
     pub fn with_reason(mut self, reason: &str) -> Self {
-        reason.clone_into(&mut self.reason);
+        reason.clone_into(&mut self.document.reason);
         self
     }
 
     /// Replaces the message.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = message.into();
+        self.document.message = message.into();
         self
     }
 
@@ -112,7 +110,7 @@ impl Status {
     /// Whole seconds; the rest is dropped.
     #[must_use]
     pub fn with_retry_after(mut self, after: Duration) -> Self {
-        self.details.get_or_insert_default().retry_after_seconds = after.as_secs();
+        self.document.details.get_or_insert_default().retry_after_seconds = after.as_secs();
         self
     }
 
@@ -165,29 +163,26 @@ impl Status {
 
     /// 410 with a token to go on from the newest state instead.
     pub(super) fn continue_expired(token: String) -> Self {
-        let mut status = Self::new(410).with_message(CONTINUE_EXPIRED);
-        status.metadata.token = token;
-        status
+        let mut refusal = Self::new(410).with_message(CONTINUE_EXPIRED);
+        refusal.document.metadata.token = token;
+        refusal
     }
 
     /// 422 about list options.
     pub(super) fn invalid_options(causes: Vec<Cause>) -> Self {
-        let mut status = Self::invalid("ListOptions.meta.k8s.io", "", causes);
-        status.details = status.details.map(|details| Details {
-            group: "meta.k8s.io".to_owned(),
-            kind: "ListOptions".to_owned(),
-            ..details
-        });
-        status
+        let mut refusal = Self::invalid("ListOptions.meta.k8s.io", "", causes);
+        let details = refusal.document.details.get_or_insert_default();
+        "meta.k8s.io".clone_into(&mut details.group);
+        "ListOptions".clone_into(&mut details.kind);
+        refusal
     }
 
     /// 422 about an object.
     pub(super) fn invalid(kind: &str, name: &str, causes: Vec<Cause>) -> Self {
         let each: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
         let all = if each.len() == 1 { each.concat() } else { format!("[{}]", each.join(", ")) };
-        let mut status = Self::new(422).with_message(format!("{kind} \"{name}\" is invalid: {all}"));
-        status.details = Some(Details { name: name.to_owned(), kind: kind.to_owned(), causes, ..Details::default() });
-        status
+        let refusal = Self::new(422).with_message(format!("{kind} \"{name}\" is invalid: {all}"));
+        refusal.with_details(Details { name: name.to_owned(), kind: kind.to_owned(), causes, ..Details::default() })
     }
 
     pub(super) fn bad_request(message: impl Into<String>) -> Self {
@@ -200,49 +195,48 @@ impl Status {
     }
 
     pub(super) fn no_such_resource() -> Self {
-        Self { details: Some(Details::default()), ..Self::new(404) }
+        Self::new(404).with_details(Details::default())
     }
 
     pub(super) fn no_such_method() -> Self {
-        Self { details: Some(Details::default()), ..Self::new(405) }
+        Self::new(405).with_details(Details::default())
     }
 
     /// An answer about one object of a resource (`plural` and `group`).
     pub(super) fn about(self, plural: &str, group: &str, name: &str) -> Self {
-        let details =
-            Details { name: name.to_owned(), group: group.to_owned(), kind: plural.to_owned(), ..Details::default() };
-        Self { details: Some(details), ..self }
+        self.with_details(Details {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            kind: plural.to_owned(),
+            ..Details::default()
+        })
     }
 
-    /// The answer to a deletion.
-    pub(super) fn deleted(plural: &str, group: &str, name: &str, uid: &str) -> Self {
-        let mut status = Self::new(200).about(plural, group, name);
-        if let Some(details) = &mut status.details {
-            uid.clone_into(&mut details.uid);
-        }
-        Self { status: "Success", code: 0, message: String::new(), reason: String::new(), ..status }
+    fn with_details(mut self, details: Details) -> Self {
+        self.document.details = Some(details);
+        self
     }
 
     fn with_cause(mut self, cause: Cause) -> Self {
-        self.details.get_or_insert_default().causes.push(cause);
+        self.document.details.get_or_insert_default().causes.push(cause);
         self
     }
 
     /// The HTTP code.
     #[must_use]
     pub fn code(&self) -> u16 {
-        if self.code == 0 { 200 } else { self.code }
+        self.document.code
     }
 
     /// What the header `Retry-After` says, in seconds.
     pub(super) fn retry_after(&self) -> Option<u64> {
-        self.details.as_ref().map(|details| details.retry_after_seconds).filter(|&seconds| seconds > 0)
+        self.document.details.as_ref().map(|details| details.retry_after_seconds).filter(|&seconds| seconds > 0)
     }
 
     /// The document, compact and without a newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        serde_json::to_string(&self.document).unwrap_or_default()
     }
 }
 

@@ -1,0 +1,123 @@
+//! What happened while a case was played: written by the server and the mirror, read by the judge.
+
+use super::http::Request;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tokio::time::Instant;
+
+pub struct Record(Mutex<Log>);
+
+pub struct Log {
+    pub start: Instant,
+    /// With the step that took each, counted from 0.
+    pub requests: Vec<(Request, Option<usize>)>,
+    pub sent: Vec<Sent>,
+    /// Answers of which a part is still to be sent.
+    pub unsent: usize,
+    /// Connections that the client has not closed, but for half-open ones.
+    pub connections: usize,
+    /// What the conversation did not allow.
+    pub unexpected: Vec<String>,
+    /// What the pipeline yielded: a consumer in pace.
+    pub writer: Consumed,
+    /// What the case's own consumer was told: the pipeline again where that takes no time, else a subscription.
+    pub handler: Consumed,
+    /// What a fast subscription was told.
+    pub fast: Consumed,
+    pub errors: Vec<Reported>,
+    /// The credentials that plugins and sources gave out, in order.
+    pub credentials: Vec<String>,
+}
+
+/// A part of an answer that was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub step: usize,
+    pub chunk: usize,
+    pub at: Instant,
+}
+
+/// What one consumer was told.
+#[derive(Default)]
+pub struct Consumed {
+    pub told: Vec<Told>,
+    pub ended: Option<Instant>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub at: Instant,
+    pub what: What,
+    /// `namespace/name`; empty for markers.
+    pub key: Box<str>,
+    pub uid: Box<str>,
+    pub version: Box<str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    Added { initial: bool },
+    Updated { old: (Box<str>, Box<str>) },
+    Deleted,
+    Resynced,
+    Synced,
+    Bookmark,
+    Watching,
+}
+
+/// An error that the mirror reported.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    pub at: Instant,
+    /// Every name it goes by in `expected.errors`.
+    pub names: Vec<String>,
+    /// As it displays and debugs.
+    pub text: String,
+}
+
+/// What is held of an object at the end.
+#[derive(Clone, Debug)]
+pub struct Held {
+    pub uid: String,
+    pub version: String,
+    pub json: serde_json::Value,
+}
+
+/// By `namespace/name`.
+pub type Content = BTreeMap<String, Held>;
+
+impl Record {
+    pub fn new() -> Self {
+        Record(Mutex::new(Log {
+            start: Instant::now(),
+            requests: Vec::new(),
+            sent: Vec::new(),
+            unsent: 0,
+            connections: 0,
+            unexpected: Vec::new(),
+            writer: Consumed::default(),
+            handler: Consumed::default(),
+            fast: Consumed::default(),
+            errors: Vec::new(),
+            credentials: Vec::new(),
+        }))
+    }
+
+    pub fn log(&self) -> MutexGuard<'_, Log> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Consumed {
+    pub fn synced(&self) -> impl Iterator<Item = &Told> {
+        self.told.iter().filter(|told| told.what == What::Synced)
+    }
+}
+
+impl Told {
+    pub fn name(&self) -> &str {
+        self.key.rsplit('/').next().unwrap_or_default()
+    }
+}

@@ -1,0 +1,167 @@
+//! Bodies over any cuts, and of any bytes.
+
+use bytes::Bytes;
+use futures::{FutureExt, StreamExt, stream};
+use listwatch::{
+    Error, Raw,
+    client::{ListDecoder, WatchDecoder},
+    source::{ListPart, WireEvent},
+};
+use proptest::prelude::*;
+
+const LIST: &str = concat!(
+    r#" {"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7","continue":"a\"}{"},"x":[{"items":[1]}],"#,
+    r#""items":[{"metadata":{"name":"a\\\"","labels":{"}":"]"}}} , {"metadata":{"name":"é\u00e9"}},"#,
+    "\n",
+    r#"{"metadata":{"name":7}},{"metadata":{"name":"a name that is longer than thirty-two bytes are"}}]} "#,
+);
+const WATCH: &str = concat!(
+    r#"{"type":"ADDED","object":{"metadata":{"name":"é","resourceVersion":"8"}}}"#,
+    "\r\n\n",
+    r#"{"type":"DELETED","object":{"kind":7,"metadata":{"name":"b"}}}"#,
+    "\n",
+    r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}"#,
+    "\n \n",
+    r#"{"type":"ERROR","object":{"kind":"Status","code":410}}"#,
+    "\n",
+    r#"{"type":"NEW","object":{}}"#,
+);
+
+/// The bytes in chunks that end at these places.
+fn chunked(bytes: &[u8], mut cuts: Vec<usize>) -> Vec<Bytes> {
+    cuts.retain(|cut| *cut <= bytes.len());
+    cuts.sort_unstable();
+    cuts.push(bytes.len());
+    let mut from = 0;
+    cuts.into_iter()
+        .map(|cut| {
+            let chunk = Bytes::copy_from_slice(&bytes[from..cut]);
+            from = cut;
+            chunk
+        })
+        .collect()
+}
+
+fn said<T: std::fmt::Debug>(item: Result<T, Error>) -> String {
+    match item {
+        Ok(part) => format!("{part:?}"),
+        Err(error) => format!("{error} {:?}", error.object()),
+    }
+}
+
+fn list(bytes: &[u8], cuts: Vec<usize>) -> Vec<String> {
+    let body = ListDecoder::new().decode::<Raw>(stream::iter(chunked(bytes, cuts)).map(Ok));
+    let parts = body.filter(|part| std::future::ready(!matches!(part, Ok(ListPart::Progress)))).map(said);
+    parts.collect().now_or_never().expect("never pending")
+}
+
+fn watch(bytes: &[u8], cuts: Vec<usize>) -> Vec<String> {
+    let body = WatchDecoder::new().decode::<Raw>(stream::iter(chunked(bytes, cuts)).map(Ok));
+    body.map(said).collect().now_or_never().expect("never pending")
+}
+
+#[test]
+fn a_whole_list_and_a_whole_watch() {
+    let parts = list(LIST.as_bytes(), vec![]);
+    assert_eq!(parts.len(), 5, "{parts:#?}");
+    assert!(parts[0].contains(r#"a\"}{"#) && parts[1].contains(r#"name: "a\\\"""#), "{parts:#?}");
+    assert!(parts[3].contains("does not decode"), "{parts:#?}");
+    let events = watch(WATCH.as_bytes(), vec![]);
+    assert_eq!(events.len(), 5, "{events:#?}");
+    assert!(events[1].contains("does not decode") && events[1].contains(r#"name: "b""#), "{events:#?}");
+    assert!(events[4].contains("NEW"), "an unterminated last line counts");
+}
+
+#[test]
+fn one_byte_at_a_time_is_the_same() {
+    assert_eq!(list(LIST.as_bytes(), (0..LIST.len()).collect()), list(LIST.as_bytes(), vec![]));
+    assert_eq!(watch(WATCH.as_bytes(), (0..WATCH.len()).collect()), watch(WATCH.as_bytes(), vec![]));
+}
+
+#[test]
+fn a_chunk_that_completes_nothing_is_progress() {
+    let chunks =
+        [r#"{"kind":"PodList","items":[{"metadata":{"#, r#""name":"a"}},"#, "{", r#""metadata":{"name":"b"}}]}"#];
+    let body = ListDecoder::new().decode::<Raw>(stream::iter(chunks).map(|chunk| Ok(chunk.into())));
+    let parts: Vec<_> = body.map(Result::unwrap).collect().now_or_never().unwrap();
+    let shape: Vec<_> = parts.iter().map(|part| matches!(part, ListPart::Progress)).collect();
+    assert_eq!(shape, [true, false, true, false]);
+}
+
+#[test]
+fn a_watch_cut_inside_of_an_event_is_interrupted() {
+    let line = r#"{"type":"ADDED","object":{"metadata":{"name":"a"}}}"#;
+    for cut in 1..line.len() {
+        let events = watch(&line.as_bytes()[..cut], vec![]);
+        assert!(matches!(&events[..], [only] if only.contains("broke off")), "{cut}: {events:?}");
+    }
+}
+
+#[test]
+fn an_error_of_the_chunks_is_passed_on_and_the_body_ends() {
+    let chunks = || stream::iter([Ok(Bytes::from(LIST)), Err(Error::interrupted("reset")), Ok("x".into())]);
+    let parts: Vec<_> = ListDecoder::new().decode::<Raw>(chunks()).collect().now_or_never().unwrap();
+    assert!(parts.last().unwrap().as_ref().is_err_and(Error::is_interrupted));
+    let chunks = || stream::iter([Ok(Bytes::from("{")), Err(Error::interrupted("reset")), Ok("}".into())]);
+    let events: Vec<_> = WatchDecoder::new().decode::<Raw>(chunks()).collect().now_or_never().unwrap();
+    assert!(matches!(&events[..], [Err(error)] if error.is_interrupted()));
+}
+
+#[test]
+fn garbage_ends_a_watch_and_an_unreadable_object_does_not() {
+    let lines =
+        "{\"type\":\"ADDED\",\"object\":{}}\nx\n{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"}}}\n";
+    let events = watch(lines.as_bytes(), vec![]);
+    assert_eq!(events.len(), 2, "{events:?}");
+    assert!(events[0].contains("does not decode") && events[1].contains("not what was asked for"));
+}
+
+#[test]
+fn an_event_over_the_limit_is_an_error() {
+    let line = format!("{{\"type\":\"ADDED\",\"object\":{{\"metadata\":{{\"name\":\"{}\"}}}}}}\n", "a".repeat(100));
+    let body = WatchDecoder::new().max_event_size(80).decode::<Raw>(stream::iter([Ok(line.into())]));
+    let events: Vec<_> = body.collect().now_or_never().unwrap();
+    assert!(matches!(&events[..], [Err(error)] if error.is_garbage()));
+    let ok = stream::iter([Ok("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"}}}\n".into())]);
+    let body = WatchDecoder::new().max_event_size(80).decode::<Raw>(ok);
+    assert!(matches!(&body.collect::<Vec<_>>().now_or_never().unwrap()[..], [Ok(WireEvent::Added(_))]));
+}
+
+/// Bytes that are nearly a list or a watch.
+fn nearly(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
+    let bits = prop_oneof![
+        Just(vec![]),
+        any::<[u8; 1]>().prop_map(|b| b.to_vec()),
+        prop::sample::select(vec!["{", "}", "[", "]", "\"", "\\", ",", ":", "\n", "null"])
+            .prop_map(|text| text.as_bytes().to_vec()),
+    ];
+    (0..text.len(), 0..8usize, bits).prop_map(move |(at, cut, put)| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.splice(at..(at + cut).min(text.len()), put);
+        bytes
+    })
+}
+
+proptest! {
+    #[test]
+    fn cuts_change_nothing(cuts in prop::collection::vec(0..LIST.len(), 0..40)) {
+        prop_assert_eq!(list(LIST.as_bytes(), cuts.clone()), list(LIST.as_bytes(), vec![]));
+        prop_assert_eq!(watch(WATCH.as_bytes(), cuts.clone()), watch(WATCH.as_bytes(), vec![]));
+    }
+
+    #[test]
+    fn broken_bytes_are_objects_or_errors_whatever_the_cuts(
+        a_list in nearly(LIST),
+        a_watch in nearly(WATCH),
+        cuts in prop::collection::vec(0..LIST.len(), 0..10),
+    ) {
+        prop_assert_eq!(list(&a_list, cuts.clone()), list(&a_list, vec![]));
+        prop_assert_eq!(watch(&a_watch, cuts.clone()), watch(&a_watch, vec![]));
+    }
+
+    #[test]
+    fn any_bytes_are_objects_or_errors(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        list(&bytes, vec![1, 5]);
+        watch(&bytes, vec![1, 5]);
+    }
+}
