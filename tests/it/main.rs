@@ -16,7 +16,7 @@ mod filter_objects;
 mod into_kube;
 mod laws;
 mod map_objects;
-mod laws;
+#[cfg(feature = "client")]
 mod mirror;
 mod objects;
 mod on_error;
@@ -28,7 +28,7 @@ mod resync;
 mod script;
 mod send_to;
 mod source;
+mod store;
 mod tee;
 mod until;
 mod validate;
-mod store;
