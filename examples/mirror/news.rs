@@ -1,6 +1,6 @@
 //! What a change is called and what of the object is different.
 
-use crate::{screen::Tone, table::Columns};
+use super::{screen::Tone, table::Columns};
 use kube::core::DynamicObject;
 use listwatch::{Change, DeleteReason};
 use serde_json::Map;

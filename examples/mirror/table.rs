@@ -1,6 +1,6 @@
 //! Objects as lines of a table, aligned as kubectl's.
 
-use crate::{age::age, pod_status::pod_status};
+use super::{age::age, pod_status::pod_status};
 use k8s_openapi::jiff::Timestamp;
 use kube::core::{ApiResource, DynamicObject};
 

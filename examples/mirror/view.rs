@@ -67,7 +67,8 @@ impl View {
             })
             .collect();
         self.table.fit(&head);
-        self.table.fit(&[clock(now), "UPDATED".to_owned()]);
+        // No line that comes later is to shift the columns.
+        self.table.fit(&[clock(now), "WATCHING".to_owned()]);
         all.iter().for_each(|cells| self.table.fit(cells));
         let shown = if self.screen.is_plain() { all.len() } else { all.len().min(FIRST) };
         let mut lines = vec![self.table.line(&head)];

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// `cargo test` builds the examples beside the tests; `cargo test --test it` alone does not.
+/// `cargo test` builds examples as well; `cargo test --test it` alone does not.
 fn program() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -142,6 +142,9 @@ async fn json() {
 async fn failures_are_one_line_and_a_status() {
     let (server, config) = shop().await;
     let gone = Kubeconfig::of("http://127.0.0.1:9");
+    let mute = ApiServer::start().await;
+    mute.rule(Match::any(), Fault::Before(Ending::Stall), Times::Always);
+    let silent = Kubeconfig::of(&mute.url());
     server.rule(Match::lists().of("secrets"), Fault::status(403), Times::Always);
     server.rule(Match::lists().of("services"), Fault::Before(Ending::Stall), Times::Always);
     for (config, args, said) in [
@@ -153,6 +156,7 @@ async fn failures_are_one_line_and_a_status() {
         (&config, "services --once --timeout 0.3", "not ready after"),
         (&gone, "pods --once", "no answer"),
         (&gone, "pods", "no answer"),
+        (&silent, "pods --timeout 0.3", "no answer in 300ms"),
     ] {
         let output = config.run(args).await;
         let stderr = text(&output.stderr);
