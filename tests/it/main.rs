@@ -26,7 +26,10 @@ mod filter_objects;
 mod into_kube;
 mod laws;
 mod map_objects;
+#[cfg(feature = "client")]
 mod mirror;
+#[cfg(feature = "client")]
+mod mirror_modules;
 mod objects;
 mod on_error;
 mod only_changed_by;
