@@ -79,7 +79,7 @@ impl<K: Object + DeserializeOwned> Store<K> {
         }
     }
 
-    fn take_over(&self, parts: Vec<(PartLine, Vec<Arc<K>>)>) -> Result<(), RestoreError> {
+    fn take_over(&self, parts: Vec<PartContent<K>>) -> Result<(), RestoreError> {
         let (since, why): (_, Arc<str>) = (Instant::now(), "restored from a checkpoint".into());
         self.shared().update(|present| {
             if present.parts.in_use() || !present.objects.is_empty() {
@@ -121,12 +121,15 @@ impl<K: Object + DeserializeOwned> Store<K> {
 /// Compressed bytes that are read in one go.
 const CHUNK: usize = 16 * 1024;
 
+/// A part and the objects that follow it.
+type PartContent<K> = (PartLine, Vec<Arc<K>>);
+
 /// Decodes what it is fed, and holds of it the objects and one unfinished line.
 struct Reader<K> {
     /// What came of the first bytes.
     head: Vec<u8>,
     lines: GzDecoder<Vec<u8>>,
-    parts: Vec<(PartLine, Vec<Arc<K>>)>,
+    parts: Vec<PartContent<K>>,
     end: Option<u64>,
 }
 
@@ -191,7 +194,7 @@ impl<K: Object + DeserializeOwned> Reader<K> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Vec<(PartLine, Vec<Arc<K>>)>, RestoreError> {
+    fn finish(mut self) -> Result<Vec<PartContent<K>>, RestoreError> {
         if self.head.len() < MAGIC.len() {
             return Err(RestoreError(Why::Foreign));
         }

@@ -65,7 +65,6 @@ pub(super) struct World {
     version: u64,
     readers: Vec<Reader>,
     noting: (Noting<Thing>, Content),
-    third: Index<Thing, u64>,
     open: Option<KeepOpen<Thing>>,
 }
 
@@ -129,7 +128,6 @@ impl World {
                 reader(by_third.subscribe(1), 1, false),
             ],
             noting: (store.subscribe().without_old(), Content::new()),
-            third: by_third,
             open: Some(store.keep_open()),
             folds: (0..parts).map(|part| store.part(&name(part)).into_fold()).collect(),
             model: Model { parts: (0..parts).map(|_| PartModel::default()).collect() },
@@ -144,7 +142,7 @@ impl World {
         let name = format!("k{key}");
         // now and then without a uid or version; the label tells one event's object from another's
         let mut thing = thing(&name, self.version).uid(&uid(&name, generation)).label(&self.version.to_string());
-        if self.version % 13 == 0 {
+        if self.version.is_multiple_of(13) {
             thing.version.clear();
         }
         thing

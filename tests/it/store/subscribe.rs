@@ -164,7 +164,7 @@ fn without_old_keeps_no_replaced_object() {
     assert_eq!(Arc::strong_count(&first), 1, "though it is behind");
     let Some(Noted::Deleted { last, .. }) = assert_ready!(noting.poll_next()) else { panic!("deletions first") };
     assert_eq!(&*last.name, "b");
-    let mut rest = vec![assert_ready!(noting.poll_next()).unwrap(), assert_ready!(noting.poll_next()).unwrap()];
+    let mut rest = [assert_ready!(noting.poll_next()).unwrap(), assert_ready!(noting.poll_next()).unwrap()];
     rest.sort_by_key(|noted| matches!(noted, Noted::Added { .. }));
     assert!(matches!(&rest[0], Noted::Updated { old, new } if old.resource_version == "1" && new.version == "3"));
     feed(&mut part, [Event::modified(thing("c", 6).uid("new"))]);
