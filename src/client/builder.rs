@@ -1,6 +1,6 @@
 use super::{
     Client, CredentialSource, Headers, Transport,
-    client::Inner,
+    access::Inner,
     credentials::{AnySource, Cache, of_config},
     http::{Http, is_loopback},
     kubeconfig::{Loaded, Source},

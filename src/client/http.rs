@@ -12,7 +12,7 @@ use futures::{StreamExt, TryStreamExt, future::BoxFuture};
 use reqwest::{Url, header};
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 use tokio::time::Instant;
@@ -34,7 +34,8 @@ pub(super) struct Http {
 /// a free stream, and are how another connection can be had.
 struct Pool {
     loaded: Loaded,
-    looked: Instant,
+    /// Unset where the files are to be looked at before the next request.
+    looked: Option<Instant>,
     seen: Vec<Option<SystemTime>>,
     identity: Option<Identity>,
     lanes: Vec<Lane>,
@@ -52,10 +53,10 @@ impl Http {
     pub(super) fn new(source: Source, loaded: Loaded, settings: Settings) -> Result<Self, Error> {
         let base = base_url(&loaded)?;
         let pool =
-            Pool { looked: Instant::now(), seen: seen(&loaded.files), loaded, identity: None, lanes: Vec::new() };
+            Pool { looked: Some(Instant::now()), seen: seen(&loaded.files), loaded, identity: None, lanes: Vec::new() };
         let http = Http { base, source, settings, pool: Mutex::new(pool) };
         // A configuration that cannot be used is told at once.
-        let mut pool = http.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = http.pool();
         let lane = http.open(&pool)?;
         pool.lanes.push(lane);
         drop(pool);
@@ -68,9 +69,9 @@ impl Http {
 
     /// A lane with room for the request.
     fn lane(&self, new_connection: bool, identity: Option<Identity>) -> Result<Lane, Error> {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.pool();
         let pool = &mut *pool;
-        if pool.looked.elapsed() >= LOOK {
+        if pool.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
             self.look(pool);
         }
         if pool.identity != identity {
@@ -89,21 +90,29 @@ impl Http {
         Ok(lane)
     }
 
-    /// Certificates that were replaced hold for new connections; open ones stay.
-    fn look(&self, pool: &mut Pool) {
-        pool.looked = Instant::now();
+    /// Certificates that were replaced hold for new connections; open ones stay. Says whether there are any.
+    fn look(&self, pool: &mut Pool) -> bool {
+        pool.looked = Some(Instant::now());
         let now = seen(&pool.loaded.files);
         if now == pool.seen {
-            return;
+            return false;
         }
         match self.source.load() {
             Ok(loaded) => {
                 tracing::info!("certificates were replaced");
                 (pool.loaded, pool.seen) = (loaded, now);
                 pool.lanes.clear();
+                true
             }
-            Err(error) => tracing::warn!(%error, "replaced certificates cannot be used yet"),
+            Err(error) => {
+                tracing::warn!(%error, "replaced certificates cannot be used yet");
+                false
+            }
         }
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self, pool: &Pool) -> Result<Lane, Error> {
@@ -155,8 +164,16 @@ impl AnyTransport for Http {
     fn send(&self, request: Request, identity: Option<Identity>) -> BoxFuture<'_, Result<Response, Error>> {
         Box::pin(async move {
             let lane = self.lane(request.wants_new_connection(), identity)?;
-            self.send_over(lane, request).await
+            let answer = self.send_over(lane, request).await;
+            if answer.is_err() {
+                self.pool().looked = None; // the server may show a certificate of another authority now
+            }
+            answer
         })
+    }
+
+    fn has_changed(&self) -> bool {
+        self.look(&mut self.pool())
     }
 }
 

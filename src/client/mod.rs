@@ -13,9 +13,9 @@ mod response;
 mod retry_after;
 
 #[cfg(feature = "client")]
-mod builder;
+mod access;
 #[cfg(feature = "client")]
-mod client;
+mod builder;
 #[cfg(feature = "client")]
 mod collection;
 #[cfg(feature = "client")]
@@ -42,8 +42,8 @@ pub use self::response::Response;
 
 #[cfg(feature = "client")]
 pub use self::{
+    access::Client,
     builder::ClientBuilder,
-    client::Client,
     collection::Collection,
     credentials::{Credential, CredentialSource, TokenFile},
     discovery::Discovered,

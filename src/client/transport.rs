@@ -43,6 +43,11 @@ where
 /// The object-safe mirror of `Transport`, with the client certificate that only the crate's own can show.
 pub(super) trait AnyTransport: Send + Sync {
     fn send(&self, request: Request, identity: Option<Identity>) -> BoxFuture<'_, Result<Response, Error>>;
+
+    /// The server has refused who asks: whether there is another certificate to show.
+    fn has_changed(&self) -> bool {
+        false
+    }
 }
 
 impl<T: Transport> AnyTransport for T {
