@@ -62,7 +62,7 @@ async fn writes_survive_a_kill_and_a_pause_silences() {
     assert_eq!(server.url(), url);
     assert_eq!(writer::list(&client, CONFIG_MAPS).await, before, "the same client, the same data");
 
-    server.pause();
+    server.pause().await;
     let silent = tokio::time::timeout(Duration::from_millis(500), answer(&client, "/readyz")).await;
     assert!(silent.is_err(), "a paused server answers nothing");
     server.resume();
