@@ -40,7 +40,11 @@ pub fn trials() -> Vec<Trial> {
 
 /// Conversations that are no reported faults: what of the format no reported one uses, and more of what servers answer.
 fn more() -> impl Iterator<Item = Trial> {
-    let files = [("vocabulary.json", VOCABULARY), ("answers.json", include_str!("more/answers.json"))];
+    let files = [
+        ("vocabulary.json", VOCABULARY),
+        ("answers.json", include_str!("more/answers.json")),
+        ("ways_in.json", WAYS_IN),
+    ];
     files.into_iter().flat_map(|(name, text)| {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/more").join(name);
         let cases = format::read(text).expect("JSON");
@@ -53,6 +57,7 @@ fn more() -> impl Iterator<Item = Trial> {
     })
 }
 
+const WAYS_IN: &str = include_str!("more/ways_in.json");
 const VOCABULARY: &str = include_str!("more/vocabulary.json");
 
 async fn unknown_fields() {
