@@ -7,7 +7,7 @@
 mod cases;
 
 use cases::{
-    format::{self, Case},
+    format::{self, Case, Misread},
     play, self_check,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -22,18 +22,18 @@ use std::{
 /// Cases mostly wait, so more run at once than there are processors.
 const AT_ONCE: usize = 8;
 
-/// A case, or its name and why it cannot be read, with its place.
+/// A case with its place.
 struct Placed {
     file: PathBuf,
     index: usize,
-    case: Result<Case, (String, String)>,
+    case: Result<Case, Misread>,
 }
 
 impl Placed {
     fn id(&self) -> &str {
         match &self.case {
             Ok(case) => &case.id,
-            Err((id, _)) => id,
+            Err(misread) => &misread.id,
         }
     }
 }
@@ -99,13 +99,13 @@ fn play_all(cases: Vec<Placed>) -> ExitCode {
         let tally = Arc::clone(&tally);
         let name = match &placed.case {
             Ok(case) => format!("{} {}", case.id, case.title),
-            Err((id, _)) => id.clone(),
+            Err(misread) => misread.id.clone(),
         };
         Trial::test(name, move || {
             let Placed { file, index, case } = placed;
             let verdict = match case {
                 Ok(case) => play::play(&case, &file, index),
-                Err((_, error)) => Err(format!("cannot be read: {error}")),
+                Err(misread) => Err(misread.to_string()),
             };
             let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
             let (played, failed) = tally.entry(group).or_default();

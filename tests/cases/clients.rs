@@ -28,8 +28,8 @@ use std::{
 
 /// Starts the mirror of a case.
 pub async fn mirror(case: &Case, ground: &Ground, record: &Arc<Record>) -> Result<Mirror, String> {
-    let client = client(case, ground).await.map_err(|error| format!("the client: {error}"))?;
     let resource = Resource::of(case)?;
+    let client = client(case, ground, &resource).await.map_err(|error| format!("the client: {error}"))?;
     let namespace = resource.namespace.clone().unwrap_or_default();
     // Types that the runner knows; anything else is an object of any kind.
     macro_rules! typed {
@@ -107,7 +107,7 @@ fn events<K: Object>(collection: Collection<K>, case: &Case) -> (Events<K>, list
     (events, relist)
 }
 
-async fn client(case: &Case, ground: &Ground) -> Result<Client, String> {
+async fn client(case: &Case, ground: &Ground, resource: &Resource) -> Result<Client, String> {
     let setup = &case.setup;
     let mut builder = Client::builder();
     if let Some(timeout) = setup.client.connect_timeout_ms {
@@ -123,7 +123,7 @@ async fn client(case: &Case, ground: &Ground) -> Result<Client, String> {
     if ground.has_kubeconfig() || setup.env.0.iter().any(|(name, _)| name == "KUBECONFIG") {
         return builder.infer().await.map_err(|error| error.to_string());
     }
-    let kubeconfig = ground.kubeconfig(setup.tls).map_err(|e| e.to_string())?;
+    let kubeconfig = ground.kubeconfig(setup.tls, &resource.prefix).map_err(|e| e.to_string())?;
     builder.from_kubeconfig(kubeconfig, None).await.map_err(|error| error.to_string())
 }
 

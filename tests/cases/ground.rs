@@ -51,7 +51,7 @@ impl Ground {
         fs::create_dir_all(&ground.root)?;
         let setup = &case.setup;
         for (path, content) in &setup.files.0 {
-            let is_kubeconfig = content.contains("clusters:") || content.contains("kind: Config");
+            let is_kubeconfig = ["clusters", "contexts"].iter().all(|part| content.contains(part));
             let mapped = ground.map(path, setup);
             ground.write(&mapped, &ground.fill(content, listeners, setup))?;
             match mapped.file_name().and_then(|name| name.to_str()) {
@@ -116,9 +116,9 @@ impl Ground {
 
     /// A kubeconfig for a case that has none of its own. A service account's files have their place in a pod, which
     /// cannot be mapped, so they are named here.
-    pub fn kubeconfig(&self, tls: bool) -> io::Result<PathBuf> {
+    pub fn kubeconfig(&self, tls: bool, prefix: &str) -> io::Result<PathBuf> {
         let scheme = if tls { "https" } else { "http" };
-        let mut cluster = serde_json::json!({ "server": format!("{scheme}://{}", self.server) });
+        let mut cluster = serde_json::json!({ "server": format!("{scheme}://{}{prefix}", self.server) });
         match &self.ca {
             Some(path) if tls => cluster["certificate-authority"] = path.to_string_lossy().into(),
             None if tls => {

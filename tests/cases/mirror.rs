@@ -53,7 +53,10 @@ impl Mirror {
             tasks.spawn(token.clone().run_until_cancelled_owned(slow));
         }
         let piped = piped(changes, in_pace, Arc::clone(record));
-        tasks.spawn(async { Some(piped.await) });
+        tasks.spawn(async {
+            piped.await;
+            Some(())
+        });
         let content = Box::new(move |with_json| content(&store, with_json));
         Ok(Mirror { tasks, token, relist, content })
     }

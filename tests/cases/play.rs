@@ -133,9 +133,10 @@ impl<'a> Player<'a> {
             }
             let waits_for = self.server.shared.script().waits_for();
             if now > deadline {
-                return waits_for.or_else(|| Some("an action of the setup, or the end of an answer".into()));
+                return waits_for.or_else(|| (!self.actions.is_empty()).then(|| "the time of an action".into()));
             }
-            if waits_for.is_none() && self.actions.is_empty() && self.record.log().unsent == 0 {
+            let is_over = self.server.shared.script().is_over();
+            if waits_for.is_none() && self.actions.is_empty() && (is_over || self.record.log().unsent == 0) {
                 let over = *over_since.get_or_insert(now);
                 let in_vain = now > over + SETTLE + self.case.setup.consumer.handler_delay_ms * 10;
                 let before = std::mem::replace(&mut changes, self.record.log().changed());
@@ -144,7 +145,7 @@ impl<'a> Player<'a> {
                 } else {
                     let rest = *at_rest_since.get_or_insert(now);
                     let script = self.server.shared.script();
-                    let observe = if script.is_over() { REST } else { self.case.expected.observe().unwrap_or(OBSERVE) };
+                    let observe = if is_over { REST } else { self.case.expected.observe().unwrap_or(OBSERVE) };
                     if in_vain || (now > rest + observe && script.holds_for(now).is_zero()) {
                         return None;
                     }

@@ -17,10 +17,7 @@ use tokio::{
 
 /// The runner's own tests.
 pub fn trials() -> Vec<Trial> {
-    fn trial<F: Future<Output = ()> + Send>(name: &str, test: fn() -> F) -> Trial
-    where
-        F: 'static,
-    {
+    fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn() -> F) -> Trial {
         let run = move || -> Result<(), Failed> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(test());
@@ -28,7 +25,7 @@ pub fn trials() -> Vec<Trial> {
         };
         Trial::test(format!("runner: {name}"), run)
     }
-    let mut trials = vocabulary();
+    let mut trials: Vec<Trial> = more().collect();
     trials.extend([
         trial("an unknown field is refused by its name", unknown_fields),
         trial("bodies, chunks and their ends arrive as written", bodies),
@@ -41,23 +38,32 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Cases that are no reported faults, but use what of the format no reported one does.
-fn vocabulary() -> Vec<Trial> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/vocabulary/vocabulary.json");
-    let cases = format::read(include_str!("vocabulary/vocabulary.json")).expect("JSON");
-    let trial = |(index, case): (usize, Result<Case, (String, String)>)| {
-        let case = case.expect("a case");
-        let file = file.clone();
-        let name = format!("runner: {} {}", case.id, case.title);
-        Trial::test(name, move || play(&case, &file, index).map_err(Failed::from))
-    };
-    cases.into_iter().enumerate().map(trial).collect()
+/// Conversations that are no reported faults: what of the format no reported one uses, and more of what servers answer.
+fn more() -> impl Iterator<Item = Trial> {
+    let files = [
+        ("vocabulary.json", VOCABULARY),
+        ("answers.json", include_str!("more/answers.json")),
+        ("ways_in.json", WAYS_IN),
+    ];
+    files.into_iter().flat_map(|(name, text)| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/more").join(name);
+        let cases = format::read(text).expect("JSON");
+        cases.into_iter().enumerate().map(move |(index, case)| {
+            let case = case.unwrap_or_else(|misread| panic!("{misread}"));
+            let file = file.clone();
+            let name = format!("more: {} {}", case.id, case.title);
+            Trial::test(name, move || play(&case, &file, index).map_err(Failed::from))
+        })
+    })
 }
+
+const WAYS_IN: &str = include_str!("more/ways_in.json");
+const VOCABULARY: &str = include_str!("more/vocabulary.json");
 
 async fn unknown_fields() {
     let error = |case: &str| match format::read(&format!("[{case}]")).expect("JSON").remove(0) {
         Ok(case) => panic!("{} was taken", case.id),
-        Err((_, error)) => error,
+        Err(misread) => misread.error,
     };
     let step = r#"{"expect":{"path":"/"},"respond":{"status":200,"chunks":[{"after":3}]}}"#;
     assert!(error(&format!(r#"{{"id":"x","conversation":[{step}]}}"#)).contains("unknown field `after`"));
@@ -188,7 +194,7 @@ async fn revoked() {
 
 /// Cases that pass, once each part of what they expect is another: none may pass then.
 fn wrong_expectations() -> Result<(), String> {
-    let texts: Vec<Value> = serde_json::from_str(include_str!("vocabulary/vocabulary.json")).expect("JSON");
+    let texts: Vec<Value> = serde_json::from_str(VOCABULARY).expect("JSON");
     let wrong = [
         ("V1", "final_store", json!(["a"]), "the store holds"),
         ("V1", "relists", json!([1, 2]), "lists were completed"),
