@@ -15,7 +15,6 @@ mod churn;
 mod cli;
 mod cluster;
 mod demo;
-mod discovery;
 mod failure;
 mod follow;
 mod news;

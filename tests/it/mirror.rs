@@ -148,8 +148,9 @@ async fn failures_are_one_line_and_a_status() {
     server.rule(Match::lists().of("secrets"), Fault::status(403), Times::Always);
     server.rule(Match::lists().of("services"), Fault::Before(Ending::Stall), Times::Always);
     for (config, args, said) in [
-        (&config, "podz --once", "no resource \"podz\""),
-        (&config, "podz", "no resource \"podz\""),
+        (&config, "podz --once", "podz"),
+        (&config, "podz", "podz"),
+        (&config, "bindings --once", "does not list and watch bindings"),
         (&config, "--context elsewhere --once", "no context \"elsewhere\""),
         (&config, "secrets --once", "403"),
         (&config, "secrets", "403"),

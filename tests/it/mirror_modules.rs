@@ -6,8 +6,6 @@
 mod age;
 #[path = "../../examples/mirror/cli.rs"]
 mod cli;
-#[path = "../../examples/mirror/discovery.rs"]
-mod discovery;
 #[path = "../../examples/mirror/failure.rs"]
 mod failure;
 #[path = "../../examples/mirror/news.rs"]
