@@ -49,8 +49,21 @@ pub async fn mirror(case: &Case, ground: &Ground, record: &Arc<Record>) -> Resul
         };
     }
     typed!(
-        ConfigMap, DaemonSet, Deployment, EndpointSlice, Job, Lease, Namespace, Node, PersistentVolumeClaim, Pod,
-        ReplicaSet, Secret, Service, ServiceAccount, StatefulSet
+        ConfigMap,
+        DaemonSet,
+        Deployment,
+        EndpointSlice,
+        Job,
+        Lease,
+        Namespace,
+        Node,
+        PersistentVolumeClaim,
+        Pod,
+        ReplicaSet,
+        Secret,
+        Service,
+        ServiceAccount,
+        StatefulSet
     );
     let kind = GroupVersionKind::gvk(&resource.group, &resource.version, &resource.kind);
     let api = ApiResource::from_gvk_with_plural(&kind, &resource.plural);

@@ -171,7 +171,8 @@ impl Ground {
             .replace("${SERVER_A}", &listeners.address(0).to_string())
             .replace("${SERVER_B}", &listeners.address(1).to_string())
             .replace("${SERVER_CA}", tls::CA);
-        let mut paths: Vec<&String> = setup.files.0.iter().map(|(path, _)| path).filter(|p| p.starts_with('/')).collect();
+        let mut paths: Vec<&String> =
+            setup.files.0.iter().map(|(path, _)| path).filter(|p| p.starts_with('/')).collect();
         // Of two paths of which one begins with the other, the longer is meant. Marked first, so that none is mapped twice.
         paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
         for (index, path) in paths.iter().enumerate() {

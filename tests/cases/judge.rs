@@ -13,9 +13,11 @@ use std::{collections::BTreeMap, time::Duration};
 /// Everything that is not as it should be.
 pub fn problems(case: &Case, log: &Log, end: &End) -> Vec<String> {
     let expected = &case.expected;
-    let mut problems: Vec<String> = log.unexpected.iter().map(|why| format!("not in the conversation: {why}")).collect();
+    let mut problems: Vec<String> =
+        log.unexpected.iter().map(|why| format!("not in the conversation: {why}")).collect();
     problems.extend(end.waits_for.iter().map(|step| format!("in vain for {step}")));
-    problems.extend([store(expected, &end.content), relists(expected, log), reported(expected, log)].into_iter().flatten());
+    problems
+        .extend([store(expected, &end.content), relists(expected, log), reported(expected, log)].into_iter().flatten());
     problems.extend(uids(expected, &end.content).chain(data(expected, &end.content)));
     problems.extend(events(expected, &log.writer.told));
     problems.extend(timing(expected, log, end));
@@ -52,7 +54,8 @@ fn relists(expected: &Expected, log: &Log) -> Option<String> {
 /// The errors wanted are a subsequence of those reported.
 fn reported(expected: &Expected, log: &Log) -> Option<String> {
     let mut reported = log.errors.iter();
-    let missing = expected.errors.iter().find(|wanted| !reported.any(|error| errors::is_called(&error.names, wanted)))?;
+    let missing =
+        expected.errors.iter().find(|wanted| !reported.any(|error| errors::is_called(&error.names, wanted)))?;
     Some(format!("the error {missing} was not reported, or not in this place: expected are {:?}", expected.errors))
 }
 

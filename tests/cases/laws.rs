@@ -47,7 +47,9 @@ pub fn broken(case: &Case, log: &Log, end: &End) -> Vec<String> {
     let secrets = plugin.chain(&auth.token_file).chain(auth.provider.iter().flatten().flatten());
     for secret in secrets.filter(|secret| secret.len() > 1) {
         let shown = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == secret);
-        broken.extend(log.errors.iter().filter(|e| shown(&e.text)).map(|e| format!("an error shows a token: {}", e.text)));
+        broken.extend(
+            log.errors.iter().filter(|e| shown(&e.text)).map(|e| format!("an error shows a token: {}", e.text)),
+        );
     }
     broken
 }

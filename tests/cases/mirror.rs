@@ -163,7 +163,8 @@ fn handle(consumer: &Consumer, told: Told, place: Place, record: &Record) {
 fn content<K: Object + Serialize>(store: &Store<K>, with_json: bool) -> Content {
     let entry = |object: &Arc<K>| {
         let identity = object.identity();
-        let json = if with_json { serde_json::to_value(&**object).unwrap_or_default() } else { serde_json::Value::Null };
+        let json =
+            if with_json { serde_json::to_value(&**object).unwrap_or_default() } else { serde_json::Value::Null };
         (key(&identity), Held { uid: identity.uid.into(), version: identity.resource_version.into(), json })
     };
     store.snapshot().iter().map(entry).collect()

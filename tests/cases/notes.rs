@@ -45,7 +45,10 @@ fn first<'a>(log: &'a Log, name: &str) -> Result<&'a Told, String> {
 fn synced_before_news(_: &Case, log: &Log, _: &End) -> Result<(), String> {
     let synced = log.writer.synced().next().ok_or("never synced")?;
     let a = first(log, "a")?;
-    ensure(synced.at <= a.at && a.what == (What::Added { initial: false }), "the empty store was not told as synced first")
+    ensure(
+        synced.at <= a.at && a.what == (What::Added { initial: false }),
+        "the empty store was not told as synced first",
+    )
 }
 
 fn no_watch(_: &Case, log: &Log, _: &End) -> Result<(), String> {

@@ -43,7 +43,8 @@ pub fn is_store(consumed: &Consumed, content: &Content) -> Result<(), String> {
     if known.iter().map(|(key, state)| (*key, *state)).eq(held) {
         return Ok(());
     }
-    let names = |names: Vec<&str>| if names.len() > 20 { format!("{} objects", names.len()) } else { format!("{names:?}") };
+    let names =
+        |names: Vec<&str>| if names.len() > 20 { format!("{} objects", names.len()) } else { format!("{names:?}") };
     let held = names(content.keys().map(|key| &**key).collect());
     Err(format!("what it was told gives {}, the store holds {held}", names(known.keys().copied().collect())))
 }

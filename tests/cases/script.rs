@@ -85,9 +85,13 @@ impl Script {
                 None if revoked && step.respond.status != Some(401) => {
                     reasons.push(format!("step {}: the credential was revoked", index + 1));
                 }
-                None if self.is_over(index, request.at) => reasons.push(format!("step {}: its time is over", index + 1)),
+                None if self.is_over(index, request.at) => {
+                    reasons.push(format!("step {}: its time is over", index + 1))
+                }
                 None if self.served[index] < step.times().1 => return Ok(index),
-                None => reasons.push(format!("step {}: played {} times, no more is allowed", index + 1, step.times().1)),
+                None => {
+                    reasons.push(format!("step {}: played {} times, no more is allowed", index + 1, step.times().1))
+                }
                 Some(why) => reasons.push(format!("step {}: {why}", index + 1)),
             }
             if self.holds(index, request.at) {

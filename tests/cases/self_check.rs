@@ -76,7 +76,12 @@ async fn bodies() {
             {"expect":{"path":"/d"},"respond":{"headers":{"Content-Encoding":"gzip"},"body":"zip"},"respond_plain":{"body":"plain"}}]"#,
     );
     let mut client = play.connect().await;
-    assert!(client.get("/a?v=1+%2F%2B%3D", "").await.ends_with("Content-Length: 18\r\n\r\n{\"z\":\" \\\" \",\"a\":null}".replace("18", "21").as_str()));
+    assert!(
+        client
+            .get("/a?v=1+%2F%2B%3D", "")
+            .await
+            .ends_with("Content-Length: 18\r\n\r\n{\"z\":\" \\\" \",\"a\":null}".replace("18", "21").as_str())
+    );
     assert!(client.get("/b", "").await.ends_with("\r\n\r\n3\r\n{}\n\r\n2\r\nП\r\n0\r\n\r\n"));
     assert!(client.get("/c", "").await.ends_with("\r\n\r\n5\r\n1xxx,\r\n5\r\n2xxx,\r\n4\r\n3xxx\r\n0\r\n\r\n"));
     assert!(client.get("/d", "Accept-Encoding: identity\r\n").await.ends_with("plain"));
@@ -127,7 +132,9 @@ async fn judged() {
     let query = r#"{"path":"/p","query":{"watch":"true","rv":[null,"0"],"any":"*","no":null}}"#;
     assert_eq!(unexpected(query, "/p?watch=1&any=x&free=1&no=", "").await, "");
     assert_eq!(unexpected(query, "/p?watch=true&any=x&rv=0", "").await, "");
-    assert!(unexpected(query, "/p?watch=true&any=x&rv=7", "").await.contains("rv is [\"7\"], expected is none or \"0\""));
+    assert!(
+        unexpected(query, "/p?watch=true&any=x&rv=7", "").await.contains("rv is [\"7\"], expected is none or \"0\"")
+    );
     assert!(unexpected(query, "/p?watch=true", "").await.contains("any"));
     assert!(unexpected(query, "/q?watch=true&any=1", "").await.contains("GET /p is expected"));
     let header = r#"{"path":"/p","headers":{"Accept":"~Partial","Authorization":"Bearer t"}}"#;
