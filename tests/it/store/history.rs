@@ -8,7 +8,7 @@ use super::{
 use futures::{FutureExt, StreamExt};
 use listwatch::{
     Event, Fold, IntoFold, Recovery, Store, UnreadableAs,
-    store::{Index, KeepOpen, Noted, Noting, StoreFold, Subscription},
+    store::{KeepOpen, Noted, Noting, StoreFold, Subscription},
 };
 use proptest::prelude::*;
 
