@@ -138,6 +138,7 @@ impl Request {
 }
 
 /// One segment of a path.
+#[cfg(feature = "client")]
 pub(super) fn segment(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     encode_into(&mut encoded, text);
