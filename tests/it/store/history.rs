@@ -11,6 +11,7 @@ use listwatch::{
     store::{KeepOpen, Noted, Noting, StoreFold, Subscription},
 };
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
@@ -219,7 +220,7 @@ impl World {
 
     /// The streams end; whatever was read so far, the rest makes it the store.
     pub(super) fn end(mut self) {
-        let complete = futures::FutureExt::now_or_never(self.store.ready()).is_some_and(|ready| ready.is_ok());
+        let complete = self.store.ready().now_or_never().is_some_and(|ready| ready.is_ok());
         self.folds.clear();
         self.open = None;
         let content = self.model.content();
@@ -271,6 +272,11 @@ impl World {
             assert_eq!(self.told[i].content, part.content, "replayed, after {step:?}");
             assert_eq!(self.store.part(&name(i)).len(), part.content.len());
         }
+        for value in 0..3 {
+            let count = held.values().filter(|thing| third(thing) == value).count();
+            assert_eq!(self.third.count(&value), count, "indexed, after {step:?}");
+        }
+        assert_eq!(self.third.values().len(), held.values().map(third).collect::<BTreeSet<_>>().len(), "no empty sets");
         let mut unreadable: Vec<_> =
             self.store.unreadable().into_iter().map(|object| object.name.to_string()).collect();
         unreadable.sort();
