@@ -221,6 +221,7 @@ assert_traits! {
 assert_traits! {
     listwatch::client::ClientBuilder: Send Sync Unpin;
     listwatch::client::Client: Send Sync Unpin;
+    listwatch::client::Discovered: Send Sync Unpin;
     listwatch::client::Collection<Raw>: Send Sync Unpin;
     listwatch::client::Collection<Pinned>: Unpin;
     listwatch::client::Headers: Send Sync Unpin;

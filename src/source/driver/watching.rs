@@ -179,7 +179,8 @@ impl<K: Object> Driver<K> {
                 }
             }
             (_, Some(cause)) => cause,
-            (_, None) => Error::interrupted("the watch-list ended before its closing bookmark"),
+            (Ending::Deadline, None) => Error::silent("its time was over, or it brought nothing for too long"),
+            (Ending::Clean, None) => Error::interrupted("the server ended it"),
         };
         let verdict = self.plan.decide(Outcome::Ended(ending), Instant::now());
         self.carry_out(verdict, error)
