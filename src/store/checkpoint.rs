@@ -11,9 +11,10 @@
 
 mod every;
 mod read;
+mod restore_error;
 mod write;
 pub use self::every::Checkpoints;
-pub use self::read::RestoreError;
+pub use self::restore_error::RestoreError;
 pub use self::write::Checkpoint;
 
 use crate::{Unreadable, UnreadableAs};
