@@ -8,7 +8,7 @@ use super::{
 use futures::{FutureExt, StreamExt};
 use listwatch::{
     Event, Fold, IntoFold, Recovery, Store, UnreadableAs,
-    store::{KeepOpen, Noted, Noting, StoreFold, Subscription},
+    store::{Index, KeepOpen, Noted, Noting, StoreFold, Subscription},
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -66,6 +66,7 @@ pub(super) struct World {
     version: u64,
     readers: Vec<Reader>,
     noting: (Noting<Thing>, Content),
+    third: Index<Thing, u64>,
     open: Option<KeepOpen<Thing>>,
 }
 
@@ -129,6 +130,7 @@ impl World {
                 reader(by_third.subscribe(1), 1, false),
             ],
             noting: (store.subscribe().without_old(), Content::new()),
+            third: by_third,
             open: Some(store.keep_open()),
             folds: (0..parts).map(|part| store.part(&name(part)).into_fold()).collect(),
             model: Model { parts: (0..parts).map(|_| PartModel::default()).collect() },
