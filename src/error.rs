@@ -55,6 +55,7 @@ pub(crate) enum Kind {
     Refused,
     AnotherType,
     Grammar,
+    Inconsistent,
     Config,
     Other,
 }
@@ -123,6 +124,10 @@ impl Error {
         Self::new(Kind::Grammar).caused_by(source)
     }
 
+    pub(crate) fn inconsistent(what: impl Into<String>) -> Self {
+        Self::new(Kind::Inconsistent).saying(what)
+    }
+
     pub(crate) fn not_a_list(what: impl Into<String>) -> Self {
         Self::new(Kind::NotAList).saying(what)
     }
@@ -186,7 +191,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 impl Inner {
     fn new(kind: Kind) -> Self {
         let recovery = match kind {
-            Kind::Unreadable | Kind::Refused | Kind::AnotherType | Kind::Grammar => Recovery::Skip,
+            Kind::Unreadable | Kind::Refused | Kind::AnotherType | Kind::Grammar | Kind::Inconsistent => Recovery::Skip,
             Kind::NoWatchList => Recovery::Fallback,
             Kind::NotAList | Kind::Other | Kind::Config => Recovery::Relist,
             _ => Recovery::Resume,
@@ -307,6 +312,12 @@ impl Error {
         self.0.kind == Kind::Grammar
     }
 
+    /// This occurs when [`verify_with`](crate::EventStreamExt::verify_with) finds that a snapshot is not what the
+    /// server lists at its version; the text names the objects.
+    pub fn is_inconsistent(&self) -> bool {
+        self.0.kind == Kind::Inconsistent
+    }
+
     /// This occurs when a configuration cannot be used.
     pub fn is_config(&self) -> bool {
         self.0.kind == Kind::Config
@@ -333,6 +344,7 @@ impl fmt::Display for Error {
             Kind::Refused => "an event was refused",
             Kind::AnotherType => "an object of another kind",
             Kind::Grammar => "an event out of place",
+            Kind::Inconsistent => "what is mirrored is not what the server has",
             Kind::Config => "the configuration cannot be used",
             Kind::Other => "the source failed",
         })?;

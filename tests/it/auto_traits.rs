@@ -131,6 +131,7 @@ assert_traits! {
     ops::Until<()>: Sync;
     ops::Validate<Stream>: Send Unpin;
     ops::Validate<()>: Sync;
+    ops::VerifyWith<Stream, Raw, Raw, Pinned>: Send Unpin;
 }
 #[cfg(feature = "kube-runtime")]
 assert_traits! {
@@ -143,6 +144,7 @@ assert_not! {
     ops::Reflect<(), Local, ()>: Send Sync;
     ops::Reflect<Pinned, (), ()>: Unpin;
     ops::SendTo<(), Pinned, (), ()>: Unpin;
+    ops::VerifyWith<(), Raw, Raw, ()>: Sync; // it holds a request
 }
 
 // Policies.
