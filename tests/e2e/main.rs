@@ -8,6 +8,7 @@ mod recorded;
 mod server;
 mod writer;
 
+mod consistency;
 mod contexts;
 mod custom_resource;
 mod expiry;
