@@ -53,7 +53,7 @@ pub(crate) enum Kind {
     Unreadable,
     NoWatchList,
     Refused,
-    WrongKind,
+    AnotherType,
     Grammar,
     Config,
     Other,
@@ -111,7 +111,7 @@ impl Error {
 
     /// An object is of another kind than the one expected; the stream goes on without it.
     pub fn wrong_kind(what: impl Into<String>) -> Self {
-        Self::new(Kind::WrongKind).saying(what)
+        Self::new(Kind::AnotherType).saying(what)
     }
 
     /// A configuration cannot be used; `what` names the place, never a secret.
@@ -186,7 +186,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 impl Inner {
     fn new(kind: Kind) -> Self {
         let recovery = match kind {
-            Kind::Unreadable | Kind::Refused | Kind::WrongKind | Kind::Grammar => Recovery::Skip,
+            Kind::Unreadable | Kind::Refused | Kind::AnotherType | Kind::Grammar => Recovery::Skip,
             Kind::NoWatchList => Recovery::Fallback,
             Kind::NotAList | Kind::Other | Kind::Config => Recovery::Relist,
             _ => Recovery::Resume,
@@ -299,7 +299,7 @@ impl Error {
 
     /// This occurs when an object is of another kind than the one expected.
     pub fn is_wrong_kind(&self) -> bool {
-        self.0.kind == Kind::WrongKind
+        self.0.kind == Kind::AnotherType
     }
 
     /// This occurs when an event stands where the grammar does not allow it.
@@ -331,7 +331,7 @@ impl fmt::Display for Error {
             Kind::Unreadable => "an object does not decode",
             Kind::NoWatchList => "no watch-list",
             Kind::Refused => "an event was refused",
-            Kind::WrongKind => "an object of another kind",
+            Kind::AnotherType => "an object of another kind",
             Kind::Grammar => "an event out of place",
             Kind::Config => "the configuration cannot be used",
             Kind::Other => "the source failed",

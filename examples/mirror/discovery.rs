@@ -1,6 +1,6 @@
 //! Which resource a word means: the documents by which an API server tells what it serves.
 
-use crate::failure::Failure;
+use super::failure::Failure;
 use futures::{StreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroupList, APIResource, APIResourceList};
 use kube::core::{ApiResource, GroupVersionKind};

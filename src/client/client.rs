@@ -100,7 +100,7 @@ impl Client {
         for (name, value) in self.0.headers.iter() {
             request.headers_mut().add(name, value);
         }
-        let Some(cache) = &self.0.credentials else { return judged(self.0.transport.send(request).await?).await };
+        let Some(cache) = &self.0.credentials else { return judged(self.0.transport.send(request, None).await?).await };
         let credential = cache.current().await?;
         let answer = self.show(&request, &credential).await?;
         if answer.status() == 401
@@ -114,8 +114,10 @@ impl Client {
 
     async fn show(&self, request: &Request, credential: &Credential) -> Result<Response, Error> {
         let mut request = request.clone();
-        request.show(credential);
-        self.0.transport.send(request).await
+        if let Some(value) = credential.header() {
+            request.headers_mut().set("Authorization", value);
+        }
+        self.0.transport.send(request, credential.identity().cloned()).await
     }
 }
 

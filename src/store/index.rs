@@ -1,3 +1,5 @@
+mod ready_made;
+
 use super::{
     Snapshot, Store,
     root::{Root, has_key, hash_key},
@@ -261,10 +263,10 @@ impl<K: Object> Store<K> {
         let id = NEXT.fetch_add(1, Relaxed);
         let values: Values<K, V> = Arc::new(move |object, out| out.extend(values(object)));
         let alive = Arc::new(());
-        let mut built: Option<(Typed<K, V>, Arc<Root<K>>)> = None;
+        let mut built: Option<(Typed<K, V>, Trie<Arc<K>>)> = None;
         self.shared().update(|root| {
             let (mut typed, objects) = match built.take() {
-                Some((typed, on)) => (typed, on.objects.clone()),
+                Some(built) => built,
                 None => {
                     let (values, hasher) = (Arc::clone(&values), root.hasher.clone());
                     (Typed { values, postings: Trie::new(), hasher }, Trie::new())
@@ -276,7 +278,7 @@ impl<K: Object> Store<K> {
             let mut next = Root::clone(root);
             next.indexes.0.retain(|slot| slot.alive.strong_count() > 0);
             next.indexes.0.push(Slot { id, alive: Arc::downgrade(&alive), index: typed.fork() });
-            built = Some((typed, Arc::clone(root)));
+            built = Some((typed, root.objects.clone()));
             (Some(next), ())
         });
         Index { id, name: name.into(), store: self.clone(), values, alive }

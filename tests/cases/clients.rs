@@ -28,7 +28,7 @@ use std::{
 
 /// Starts the mirror of a case.
 pub async fn mirror(case: &Case, ground: &Ground, record: &Arc<Record>) -> Result<Mirror, String> {
-    let client = client(case, ground, record).await.map_err(|error| format!("the client: {error}"))?;
+    let client = client(case, ground).await.map_err(|error| format!("the client: {error}"))?;
     let resource = Resource::of(case)?;
     let namespace = resource.namespace.clone().unwrap_or_default();
     // Types that the runner knows; anything else is an object of any kind.
@@ -72,7 +72,7 @@ pub async fn mirror(case: &Case, ground: &Ground, record: &Arc<Record>) -> Resul
         collection = collection.metadata_only();
     }
     let (events, relist) = events(collection, case);
-    let events = events.expect_kind(&resource.api_version(), &*resource.kind);
+    let events = events.expect_kind(&resource.api_version(), &resource.kind);
     Mirror::start(events.boxed(), relist, case, record)
 }
 
@@ -107,7 +107,7 @@ fn events<K: Object>(collection: Collection<K>, case: &Case) -> (Events<K>, list
     (events, relist)
 }
 
-async fn client(case: &Case, ground: &Ground, record: &Arc<Record>) -> Result<Client, String> {
+async fn client(case: &Case, ground: &Ground) -> Result<Client, String> {
     let setup = &case.setup;
     let mut builder = Client::builder();
     if let Some(timeout) = setup.client.connect_timeout_ms {
@@ -115,14 +115,12 @@ async fn client(case: &Case, ground: &Ground, record: &Arc<Record>) -> Result<Cl
     }
     if let Some(values) = &setup.auth.provider {
         let values = Mutex::new(VecDeque::from(values.clone()));
-        let record = Arc::clone(record);
         builder = builder.credentials(move || {
             let token = next(&mut values.lock().unwrap_or_else(PoisonError::into_inner));
-            record.log().credentials.extend(token.clone());
             async move { token.map(Credential::bearer).ok_or_else(|| BoxError::from("the source has no credential")) }
         });
     }
-    if setup.needs_process() {
+    if ground.has_kubeconfig() || setup.env.0.iter().any(|(name, _)| name == "KUBECONFIG") {
         return builder.infer().await.map_err(|error| error.to_string());
     }
     let kubeconfig = ground.kubeconfig(setup.tls).map_err(|e| e.to_string())?;

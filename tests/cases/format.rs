@@ -93,12 +93,6 @@ impl<V> Default for Ordered<V> {
     }
 }
 
-impl<V> Ordered<V> {
-    pub fn get(&self, name: &str) -> Option<&V> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
-    }
-}
-
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Ordered<V> {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
         struct Entries<V>(PhantomData<V>);

@@ -1,8 +1,9 @@
 //! The harness alone: what the other tests rely on holds before the library is in play.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kube::Client;
+use tokio::time::Instant;
 
 use crate::server::Server;
 use crate::writer::{self, Writer};

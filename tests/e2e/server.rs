@@ -77,7 +77,8 @@ impl Server {
     pub async fn kube(&self, context: &str) -> kube::Client {
         let kubeconfig = Kubeconfig::read_from(self.kubeconfig()).expect("read the kubeconfig");
         let options = KubeConfigOptions { context: Some(context.into()), ..KubeConfigOptions::default() };
-        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.expect("a known context");
+        let mut config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.expect("a known context");
+        config.default_retry = false; // tests see what the server answers
         kube::Client::try_from(config).expect("build kube's client")
     }
 

@@ -180,6 +180,23 @@ assert_traits! {
     store::Closed: Send Sync Unpin;
     store::NotReady: Send Sync Unpin;
     store::States<Raw>: Send Unpin;
+    store::Subscription<Raw>: Send Unpin;
+    store::Noting<Raw>: Send Unpin;
+    store::Ledger<Raw>: Send Sync Unpin;
+    store::Ledger<Local>: Send Sync;
+    store::LedgerEntry: Send Sync Unpin;
+    store::Noted<Raw>: Send Sync Unpin;
+    store::Noted<Pinned>: Unpin;
+    store::NotedChanges<Raw>: Send Sync Unpin;
+    store::Changed: Send Unpin;
+    store::Settle: Send Unpin;
+    store::KeepOpen<Raw>: Send Sync Unpin;
+    store::Checkpoint<Raw>: Send Sync Unpin;
+    store::Checkpoints<Stream, Raw>: Send Unpin;
+    store::RestoreError: Send Sync Unpin;
+    store::WaitError: Send Sync Unpin;
+    store::Rewound: Send Sync Unpin;
+    store::NotComparable: Send Sync Unpin;
 }
 assert_not! {
     Store<Local>: Send Sync;

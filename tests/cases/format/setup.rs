@@ -129,6 +129,12 @@ pub enum StepDo {
     ServerRevokes,
 }
 
+impl Consumer {
+    pub fn is_slow(&self) -> bool {
+        !self.handler_delay_ms.is_zero()
+    }
+}
+
 impl Setup {
     pub(super) fn check(&self, steps: usize) -> Result<(), String> {
         for action in &self.actions {
