@@ -6,6 +6,7 @@ pub mod seed;
 pub mod world;
 
 mod checks;
+mod crew;
 mod faults;
 mod history;
 mod mirror;

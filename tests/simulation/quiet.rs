@@ -1,6 +1,6 @@
 //! What must hold once nothing fails and nobody writes any more.
 
-use super::{rate, script::secs, world::World};
+use super::{mirror::Mirror, rate, script::secs, world::World};
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 use tokio::{
     runtime::Handle,
@@ -30,8 +30,8 @@ pub async fn becomes_equal(world: &mut World) -> Result<(), String> {
 }
 
 fn is_equal(world: &World) -> Result<(), String> {
-    for mirror in &world.mirrors {
-        if mirror.has_ended() {
+    for mirror in world.mirrors.all().iter() {
+        if !mirror.runs() {
             return Err("a mirror has ended".into());
         }
         let judge = mirror.judge.lock().unwrap();
@@ -43,16 +43,18 @@ fn is_equal(world: &World) -> Result<(), String> {
             return Err(format!("the store is {:?}", mirror.store.state()));
         }
     }
-    world.subscribers.iter().try_for_each(|subscriber| subscriber.is_current(&world.mirrors[subscriber.mirror].store))
+    let mirrors = world.mirrors.all();
+    world.subscribers.iter().try_for_each(|subscriber| subscriber.is_current(&mirrors[subscriber.mirror].store))
 }
 
 /// Nothing more happens, and requests are as rare as the settings say.
 pub async fn stays_quiet(world: &World) -> Result<(), String> {
     // What was opened while faults were in force may still end in its own way.
-    sleep(secs(700)).await;
+    let life = world.mirrors.all().iter().map(|mirror| mirror.setup.watch_timeout).max().unwrap_or_default() * 2;
+    sleep(life + secs(60)).await;
     let since = Instant::now();
-    sleep(secs(600)).await;
-    for mirror in &world.mirrors {
+    sleep(life + secs(60)).await;
+    for mirror in world.mirrors.all().iter() {
         rate::when_quiet(&mirror.setup, &mirror.noted, since)?;
         rate::of_any_minute(&mirror.setup, &mirror.noted, world.asked)?;
     }
@@ -62,18 +64,21 @@ pub async fn stays_quiet(world: &World) -> Result<(), String> {
 
 /// The mirrors end, then their subscribers; no task and no connection is left.
 pub async fn leaves_nothing(world: &mut World) -> Result<(), String> {
-    for mirror in &mut world.mirrors {
-        mirror.stop().await;
+    world.mirrors.all().iter().for_each(Mirror::stop);
+    // A consumer may be at a change still.
+    sleep(secs(30)).await;
+    if world.mirrors.all().iter().any(Mirror::runs) {
+        return Err("a mirror does not end".into());
     }
     for subscriber in world.subscribers.drain(..) {
-        subscriber.is_current(&world.mirrors[subscriber.mirror].store)?;
+        subscriber.is_current(&world.mirrors.all()[subscriber.mirror].store)?;
         world.retired.push(subscriber);
     }
     for subscriber in world.retired.drain(..) {
         timeout(PATIENCE, subscriber.ended()).await.map_err(|_| "a subscriber of a closed store does not end")??;
     }
     sleep(secs(1)).await;
-    let open: usize = world.mirrors.iter().map(|mirror| mirror.noted.open.load(Relaxed)).sum();
+    let open: usize = world.mirrors.all().iter().map(|mirror| mirror.noted.open.load(Relaxed)).sum();
     let (watches, tasks) = (world.shared.server.open_watches(), Handle::current().metrics().num_alive_tasks());
     if (open, watches, tasks) != (0, 0, world.tasks) {
         return Err(format!(

@@ -158,7 +158,7 @@ impl Script {
                 }
                 _ => {
                     let (mirror, pace) = (draw.0.usize(0..mirrors.len()), pace(draw));
-                    let period = draw.time(secs(60));
+                    let period = secs(20) + draw.time(secs(60));
                     let kind = draw.of(&[Follow::All, Follow::Filtered, Follow::WithoutOld, Follow::Resync(period)]);
                     steps.push(Step::Subscribe { mirror, kind, pace });
                 }
@@ -170,7 +170,7 @@ impl Script {
 
 fn mirror(draw: &mut Draw) -> Mirror {
     let standard = draw.percent(30);
-    let period = Duration::from_millis(500) + draw.time(secs(300));
+    let period = secs(20) + draw.time(secs(300));
     let choices = [
         Operator::Resync(period),
         Operator::Filter,

@@ -104,7 +104,15 @@ impl Shrunk {
         }
         for at in 0..self.script.mirrors.len() {
             for operator in (0..self.script.mirrors[at].operators.len()).rev() {
-                any |= self.attempt(|script| drop(script.mirrors[at].operators.remove(operator)));
+                any |= self.attempt(|script| {
+                    script.mirrors[at].operators.retain({
+                        let mut left = operator + 1;
+                        move |_| {
+                            left = left.wrapping_sub(1);
+                            left != 0
+                        }
+                    })
+                });
             }
             let mut simpler = |change: fn(&mut super::script::Mirror)| {
                 let mut changed = self.script.mirrors[at].clone();

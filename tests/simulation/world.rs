@@ -2,6 +2,7 @@
 
 use super::{
     checks::{Figures, Verdict},
+    crew::Crew,
     mirror::{Mirror, Shared},
     quiet,
     script::{On, Script, Step},
@@ -15,6 +16,7 @@ use std::{
 };
 use tokio::{
     runtime::{Builder, Handle},
+    task::yield_now,
     time::{Instant, sleep},
 };
 
@@ -30,7 +32,7 @@ pub struct Outcome {
 
 pub struct World {
     pub shared: Shared,
-    pub crew: Crew,
+    pub mirrors: Crew,
     pub subscribers: Vec<Subscriber>,
     /// Those whose store has closed.
     pub retired: Vec<Subscriber>,
@@ -43,7 +45,7 @@ pub struct World {
 pub fn play(script: &Script) -> Outcome {
     fastrand::seed(script.seed);
     let runtime = Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime");
-    let played = catch_unwind(AssertUnwindSafe(|| runtime.block_on(together(script))));
+    let played = catch_unwind(AssertUnwindSafe(|| runtime.block_on(World::play(script))));
     played.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
@@ -52,34 +54,24 @@ pub fn play(script: &Script) -> Outcome {
     })
 }
 
-/// The mirrors are polled in their order and then the script goes on, all in one task: the order in which the runtime
-/// wakes tasks is random, and nothing must depend on it. Subscribers, which touch nothing, are tasks of their own.
-async fn together(script: &Script) -> Outcome {
-    let crew = Crew::default();
-    let mut playing = pin!(World::play(script, crew.clone()));
-    poll_fn(|cx| {
-        let before = crew.lock().unwrap().poll(cx);
-        let played = playing.as_mut().poll(cx);
-        if crew.lock().unwrap().began != before {
-            cx.waker().wake_by_ref();
-        }
-        played
-    })
-    .await
-}
-
 impl World {
-    async fn play(script: &Script, crew: Crew) -> Outcome {
+    async fn play(script: &Script) -> Outcome {
         let start = Instant::now();
-        let mut world = World::start(script, crew).await;
+        let mut world = World::start(script).await;
+        let failure = world.mirrors.clone().run(world.steps(script)).await.err();
+        world.outcome(start, failure)
+    }
+
+    async fn steps(&mut self, script: &Script) -> Result<(), String> {
         for (at, step) in script.steps.iter().enumerate() {
-            world.step(step).await;
-            if let Some(wrong) = world.shared.verdict.get() {
-                return world.outcome(start, Some(format!("by step {at}: {wrong}")));
+            self.step(step).await;
+            if let Some(wrong) = self.shared.verdict.get() {
+                return Err(format!("by step {at}: {wrong}"));
             }
         }
-        let failure = world.end().await.err();
-        world.outcome(start, failure)
+        quiet::becomes_equal(self).await?;
+        quiet::stays_quiet(self).await?;
+        quiet::leaves_nothing(self).await
     }
 
     async fn start(script: &Script) -> Self {
@@ -97,8 +89,10 @@ impl World {
         let timeline = Arc::new(Mutex::new(Timeline::new(&server)));
         let shared = Shared { server, timeline, down: Arc::default(), verdict: Verdict::default() };
         let mirrors: Vec<_> = script.mirrors.iter().map(|setup| Mirror::start(setup, &shared)).collect();
-        let asked = mirrors.len();
-        World { shared, mirrors, subscribers: Vec::new(), retired: Vec::new(), asked, tasks }
+        let asked = script.mirrors.len();
+        let crew = Crew::default();
+        *crew.all_mut() = mirrors;
+        World { shared, mirrors: crew, subscribers: Vec::new(), retired: Vec::new(), asked, tasks }
     }
 
     async fn step(&mut self, step: &Step) {
@@ -131,26 +125,31 @@ impl World {
             Step::HoldCache(false) => server.resume_cache(),
             Step::Relist(mirror) => {
                 self.asked += 1;
-                self.mirrors.get(*mirror).into_iter().for_each(Mirror::relist);
+                self.mirrors.all().get(*mirror).into_iter().for_each(Mirror::relist);
             }
             Step::Reopen { mirror, resume } => self.reopen(*mirror, *resume).await,
             Step::Subscribe { mirror, kind, pace } => {
-                let of = self.mirrors.get(*mirror);
-                self.subscribers.extend(of.map(|of| Subscriber::start(*mirror, of, *kind, *pace, verdict)));
+                let mirrors = self.mirrors.all();
+                self.subscribers
+                    .extend(mirrors.get(*mirror).map(|of| Subscriber::start(*mirror, of, *kind, *pace, verdict)));
             }
         }
     }
 
-    pub fn relist_all(&mut self) {
-        self.asked += self.mirrors.len();
-        self.mirrors.iter().for_each(Mirror::relist);
+    fn relist_all(&mut self) {
+        let mirrors = self.mirrors.all();
+        self.asked += mirrors.len();
+        mirrors.iter().for_each(Mirror::relist);
     }
 
     /// A store closes with its stream, and so do its subscribers; others take their places.
     async fn reopen(&mut self, at: usize, resume: bool) {
-        let Some(mirror) = self.mirrors.get_mut(at) else { return };
         self.asked += 1;
-        mirror.reopen(resume).await;
+        self.mirrors.all_mut().get_mut(at).into_iter().for_each(|mirror| mirror.reopen(resume));
+        // The store is closed until its stream is polled.
+        yield_now().await;
+        let mirrors = self.mirrors.all();
+        let Some(mirror) = mirrors.get(at) else { return };
         let closed: Vec<_> = self.subscribers.extract_if(.., |subscriber| subscriber.mirror == at).collect();
         for old in &closed {
             self.subscribers.push(Subscriber::start(at, mirror, old.kind, old.pace, &self.shared.verdict));
@@ -158,20 +157,14 @@ impl World {
         self.retired.extend(closed);
     }
 
-    async fn end(&mut self) -> Result<(), String> {
-        quiet::becomes_equal(self).await?;
-        quiet::stays_quiet(self).await?;
-        quiet::leaves_nothing(self).await
-    }
-
     fn outcome(&self, start: Instant, failure: Option<String>) -> Outcome {
         let mut requests = Vec::new();
-        for (of, mirror) in self.mirrors.iter().enumerate() {
+        for (of, mirror) in self.mirrors.all().iter().enumerate() {
             let noted = mirror.noted.requests.lock().unwrap();
             requests
                 .extend(noted.iter().map(|(at, _, target)| format!("{:?} {of} {target}", at.duration_since(start))));
         }
-        let figures = self.mirrors.iter().map(|mirror| mirror.judge.lock().unwrap().figures).collect();
+        let figures = self.mirrors.all().iter().map(|mirror| mirror.judge.lock().unwrap().figures).collect();
         Outcome { failure, requests, figures }
     }
 }
