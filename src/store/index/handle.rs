@@ -76,7 +76,7 @@ impl<K: Object> Store<K> {
         let id = NEXT.fetch_add(1, Relaxed);
         let values: Values<K, V> = Arc::new(move |object, out| out.extend(values(object)));
         let alive = Arc::new(());
-        let mut built: Option<(Typed<K, V>, Trie<Arc<K>>)> = None;
+        let mut built = None;
         self.shared().update(|root| {
             let (mut typed, objects) = match built.take() {
                 Some(built) => built,
