@@ -158,7 +158,7 @@ impl Mirror {
                 Operator::Resync(period) => items.resync(*period).boxed(),
                 Operator::Filter => items.filter_objects(|thing| !Thing::filtered_out(&thing.data.value)).boxed(),
                 Operator::Modify => items.modify_objects(|thing| thing.data.value.push_str(MODIFIED)).boxed(),
-                Operator::Map => items.map_objects(|thing| Thing::clone(thing)).boxed(),
+                Operator::Map => items.map_objects(Thing::clone).boxed(),
                 Operator::Tee | Operator::OnlyChangedBy => items,
             };
         }
