@@ -1,6 +1,6 @@
 //! What holds in every case, whether it says so or not.
 
-use super::{format::Case, play::End, record::Log, replay};
+use super::{format::Case, play::End, record::Log};
 use std::time::Duration;
 
 /// How long a stop may take, whatever the mirror is doing.
@@ -9,11 +9,8 @@ const STOP: Duration = Duration::from_secs(1);
 /// How long before it is read a request may have been sent, on a machine that is busy with other cases.
 const UNDER_WAY: Duration = Duration::from_millis(100);
 
-/// How long a consumer that takes no time may lag behind the server's last byte, whatever others do.
+/// How long a consumer that takes no time may lag behind the store, once that has all that the server sent.
 const LAG: Duration = Duration::from_secs(5);
-
-/// What an event may cost in a build for debugging, on a machine that is busy with other cases.
-const EVENT: Duration = Duration::from_micros(200);
 
 pub fn broken(case: &Case, log: &Log, end: &End) -> Vec<String> {
     let mut broken = Vec::new();
@@ -26,23 +23,19 @@ pub fn broken(case: &Case, log: &Log, end: &End) -> Vec<String> {
     let slow = case.setup.consumer.is_slow().then_some(("slow consumer", &log.slow));
     let consumers = [("pipeline", &log.pipeline), ("fast consumer", &log.fast)].into_iter().chain(slow);
     for (who, consumed) in consumers.clone() {
-        if let Err(why) = replay::is_store(consumed, &end.content) {
+        if let Err(why) = consumed.replay.is_store(&end.content) {
             broken.push(format!("the {who}: {why}"));
         }
         if let Some(told) = consumed.told.iter().find(|told| end.stopped_at < told.at) {
             broken.push(format!("the {who} was told after the stop: {:?} {}", told.what, told.key));
         }
     }
-    let work = if cfg!(debug_assertions) {
-        EVENT * u32::try_from(log.pipeline.changed).unwrap_or(u32::MAX)
-    } else {
-        Duration::ZERO
-    };
     let sent = log.sent.last().map(|sent| sent.done);
-    if let (Some(sent), Some(told)) = (sent, log.fast.changes().next_back().map(|told| told.at))
-        && told.saturating_duration_since(sent) > LAG + work
+    let held = log.pipeline.changes().next_back().map(|told| told.at);
+    if let (Some(held), Some(told)) = (sent.max(held), log.fast.changes().next_back().map(|told| told.at))
+        && told.saturating_duration_since(held) > LAG
     {
-        broken.push(format!("a fast consumer lagged by {:.0?}", told - sent));
+        broken.push(format!("a fast consumer lagged by {:.0?}", told - held));
     }
     if end.stopped_in > STOP {
         broken.push(format!("the stop took {:.0?}", end.stopped_in));

@@ -83,9 +83,12 @@ fn two_errors(_: &Case, log: &Log, _: &End) -> Result<(), String> {
     ensure(&*bad.version == "103" && matches!(bad.what, What::Added { .. }), "bad did not come as an add at 103")
 }
 
-fn slow_handler_sees_the_newest(_: &Case, log: &Log, _: &End) -> Result<(), String> {
+fn slow_handler_sees_the_newest(case: &Case, log: &Log, _: &End) -> Result<(), String> {
     let last = log.slow.changes().next_back().ok_or("the handler was told nothing")?;
     ensure(&*last.version == "50100", format!("the handler's last notification is {}", last.version))?;
+    let busy = log.slow.changes().next().map(|told| told.at + case.setup.consumer.handler_delay_ms);
+    let hundredth = log.pipeline.changes().nth(100).map(|told| told.at);
+    ensure(hundredth < busy, "the store waited for the slow handler")?;
     // What it is told is the present, not what came while it was busy: nothing that the store had not held for a second.
     let was_old = |told: &&Told| {
         let held = log.pipeline.changes().take_while(|held| held.at + Duration::from_secs(1) < told.at).last();

@@ -7,8 +7,7 @@ use super::{
     judge, memory,
     mirror::Mirror,
     notes,
-    record::{Content, Log, Record},
-    replay,
+    record::{Consumed, Content, Log, Record},
     server::{Listeners, Server},
 };
 use std::{
@@ -159,7 +158,7 @@ impl<'a> Player<'a> {
     fn is_at_rest(&self) -> bool {
         let content = self.mirror.keys();
         let log = self.record.log();
-        let is_told = |consumed| replay::is_store(consumed, &content).is_ok();
+        let is_told = |consumed: &Consumed| consumed.replay.is_store(&content).is_ok();
         let slow = !self.case.setup.consumer.is_slow() || is_told(&log.slow);
         let all_told = slow && is_told(&log.pipeline) && is_told(&log.fast);
         let expected = &self.case.expected;

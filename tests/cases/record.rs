@@ -1,6 +1,6 @@
 //! What happened while a case was played: written by the server and the mirror, read by the judge.
 
-use super::http::Request;
+use super::{http::Request, replay::Replay};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -44,6 +44,8 @@ pub struct Consumed {
     pub told: Vec<Told>,
     /// How many of them changed anything.
     pub changed: usize,
+    /// What whoever believes them knows.
+    pub replay: Replay,
 }
 
 #[derive(Clone, Debug)]
@@ -118,6 +120,7 @@ impl Log {
 
 impl Consumed {
     pub fn push(&mut self, told: Told) {
+        self.replay.tell(&told);
         self.changed += usize::from(told.is_change());
         self.told.push(told);
     }
