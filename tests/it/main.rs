@@ -4,6 +4,8 @@ mod api_server;
 mod auto_traits;
 mod backoff;
 #[cfg(feature = "client")]
+mod bounds;
+#[cfg(feature = "client")]
 mod client_answers;
 #[cfg(feature = "client")]
 mod client_http;
@@ -20,6 +22,8 @@ mod mirror;
 mod objects;
 mod on_error;
 mod only_changed_by;
+#[cfg(feature = "client")]
+mod perturb;
 mod policy;
 mod reflect;
 mod reflector;
