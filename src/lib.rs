@@ -59,7 +59,7 @@ mod reflector;
 mod resource_version;
 mod status;
 
-#[cfg(any(feature = "client", feature = "kube-client"))]
+#[cfg(any(feature = "client", feature = "kube-client", fuzzing))]
 pub mod client;
 pub mod ops;
 pub mod policy;

@@ -8,6 +8,8 @@ mod discovery;
 mod encode;
 mod fault;
 mod field_selector;
+#[cfg(feature = "client")]
+mod fork;
 mod handle;
 mod history;
 mod label_selector;
@@ -39,3 +41,6 @@ pub use self::{
     resource::Resource,
     rule::{Match, Times},
 };
+
+#[cfg(feature = "client")]
+pub(in crate::testing) use self::fork::WriteVerb;

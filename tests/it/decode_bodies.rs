@@ -1,13 +1,17 @@
 //! Bodies over any cuts, and of any bytes.
 
 use bytes::Bytes;
-use futures::{FutureExt, StreamExt, stream};
+use futures::{FutureExt, Stream, StreamExt, stream};
 use listwatch::{
     Error, Raw,
     client::{ListDecoder, WatchDecoder},
     source::{ListPart, WireEvent},
 };
 use proptest::prelude::*;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 const LIST: &str = concat!(
     r#" {"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7","continue":"a\"}{"},"x":[{"items":[1]}],"#,
@@ -127,6 +131,32 @@ fn an_event_over_the_limit_is_an_error() {
     assert!(matches!(&body.collect::<Vec<_>>().now_or_never().unwrap()[..], [Ok(WireEvent::Added(_))]));
 }
 
+/// What a decoder with a limit says of chunks of this size, and the bytes that it took.
+fn limited_list(bytes: &[u8], max: usize, size: usize) -> (Vec<String>, usize) {
+    let taken = Arc::new(AtomicUsize::new(0));
+    let body = ListDecoder::new().max_item_size(max).decode::<Raw>(counted(bytes, size, &taken));
+    let parts = body.filter(|part| std::future::ready(!matches!(part, Ok(ListPart::Progress)))).map(said);
+    (parts.collect().now_or_never().expect("never pending"), taken.load(Relaxed))
+}
+
+fn limited_watch(bytes: &[u8], max: usize, size: usize) -> (Vec<String>, usize) {
+    let taken = Arc::new(AtomicUsize::new(0));
+    let body = WatchDecoder::new().max_event_size(max).decode::<Raw>(counted(bytes, size, &taken));
+    (body.map(said).collect().now_or_never().expect("never pending"), taken.load(Relaxed))
+}
+
+fn counted(
+    bytes: &[u8],
+    size: usize,
+    taken: &Arc<AtomicUsize>,
+) -> impl Stream<Item = Result<Bytes, Error>> + Send + use<> {
+    let (chunks, taken) = (chunked(bytes, (0..bytes.len()).step_by(size).collect()), taken.clone());
+    stream::iter(chunks).map(move |chunk| {
+        taken.fetch_add(chunk.len(), Relaxed);
+        Ok(chunk)
+    })
+}
+
 /// Bytes that are nearly a list or a watch.
 fn nearly(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
     let bits = prop_oneof![
@@ -160,8 +190,35 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_objects_or_errors(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        list(&bytes, vec![1, 5]);
-        watch(&bytes, vec![1, 5]);
+    fn any_bytes_are_objects_or_errors_whatever_the_cuts(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        cuts in prop::collection::vec(0..200usize, 0..10),
+    ) {
+        prop_assert_eq!(list(&bytes, cuts.clone()), list(&bytes, vec![]));
+        prop_assert_eq!(watch(&bytes, cuts), watch(&bytes, vec![]));
+    }
+
+    #[test]
+    fn a_limit_bounds_what_is_taken_whatever_the_cuts(
+        a_list in nearly(LIST),
+        a_watch in nearly(WATCH),
+        max in 1..150usize,
+        size in 1..50usize,
+    ) {
+        let (parts, taken) = limited_list(&a_list, max, size);
+        prop_assert_eq!(&parts, &limited_list(&a_list, max, a_list.len().max(1)).0);
+        prop_assert!(taken <= a_list.len());
+        if !parts.last().is_some_and(|last| last.contains("not what was asked for")) {
+            prop_assert_eq!(parts, list(&a_list, vec![]));
+        }
+        let (events, taken) = limited_watch(&a_watch, max, size);
+        let lines = || a_watch.split(|byte| *byte == b'\n');
+        match lines().position(|line| line.len() > max) {
+            None => prop_assert_eq!(events, watch(&a_watch, vec![])),
+            Some(long) => {
+                let before: usize = lines().take(long).map(|line| line.len() + 1).sum();
+                prop_assert!(taken <= before + max + size, "{} bytes", taken);
+            }
+        }
     }
 }

@@ -4,6 +4,8 @@ mod api_server;
 mod auto_traits;
 mod backoff;
 #[cfg(feature = "client")]
+mod bounds;
+#[cfg(feature = "client")]
 mod client_answers;
 #[cfg(feature = "client")]
 mod client_config;
@@ -33,6 +35,8 @@ mod mirror_modules;
 mod objects;
 mod on_error;
 mod only_changed_by;
+#[cfg(feature = "client")]
+mod perturb;
 mod policy;
 mod reflect;
 mod reflector;

@@ -88,7 +88,10 @@ impl ApiServer {
         let listening = Mutex::new(Some(Listening::start(listener, shared.clone())));
         let server = Self { inner: Arc::new(Inner { shared, address, listening }) };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
-            server.create("namespaces", json!({"metadata": {"name": name}}));
+            // A fork has them.
+            if server.get("namespaces", name).is_none() {
+                server.create("namespaces", json!({"metadata": {"name": name}}));
+            }
         }
         Ok(server)
     }
@@ -159,7 +162,9 @@ impl ApiServer {
     /// The server refuses it: no name, already there.
     #[track_caller]
     pub fn create(&self, resource: &str, object: Value) -> Value {
-        self.write(resource, object, |data, resource, namespace, _, object| data.create(resource, namespace, object))
+        let created = self
+            .write(resource, object, |data, resource, namespace, _, object| data.create(resource, namespace, object));
+        allowed(created)
     }
 
     /// Replaces an object, as a PUT does: only over the version it carries, if it carries one. Without a difference
@@ -170,7 +175,7 @@ impl ApiServer {
     /// The server refuses it: not there, or another version.
     #[track_caller]
     pub fn update(&self, resource: &str, object: Value) -> Value {
-        self.write(resource, object, Data::update)
+        allowed(self.write(resource, object, Data::update))
     }
 
     /// Creates an object or replaces the one that is there.
@@ -180,13 +185,7 @@ impl ApiServer {
     /// The server refuses it: no name, or another version.
     #[track_caller]
     pub fn apply(&self, resource: &str, object: Value) -> Value {
-        self.write(resource, object, |data, resource, namespace, name, object| {
-            let key = super::write::key(resource, namespace, name);
-            match data.history.get(&resource.qualified(), &key) {
-                Some(_) => data.update(resource, namespace, name, object),
-                None => data.create(resource, namespace, object),
-            }
-        })
+        allowed(self.write(resource, object, Data::apply))
     }
 
     /// Merges a patch into an object, as a PATCH with `application/merge-patch+json` does.
@@ -196,9 +195,10 @@ impl ApiServer {
     /// The server refuses it: not there, or another version.
     #[track_caller]
     pub fn patch(&self, resource: &str, patch: Value) -> Value {
-        self.write(resource, patch, |data, resource, namespace, name, patch| {
+        let patched = self.write(resource, patch, |data, resource, namespace, name, patch| {
             data.patch(resource, namespace, name, &patch)
-        })
+        });
+        allowed(patched)
     }
 
     /// Deletes an object (`name` or `namespace/name`; without a namespace in `default`) and returns its last state, or
@@ -255,20 +255,16 @@ impl ApiServer {
     }
 
     #[track_caller]
-    fn write(
+    pub(super) fn write(
         &self,
         resource: &str,
         object: Value,
         write: impl FnOnce(&mut Data, &Resource, &str, &str, Value) -> Result<Arc<Value>, super::Refusal>,
-    ) -> Value {
+    ) -> Result<Arc<Value>, super::Refusal> {
         let resource = self.resource(resource);
         let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default").to_owned();
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        let written = self.shared().state.change(|data| write(data, &resource, &namespace, &name, object));
-        match written {
-            Ok(object) => Value::clone(&object),
-            Err(status) => panic!("the server refused: {}", status.to_json()),
-        }
+        self.shared().state.change(|data| write(data, &resource, &namespace, &name, object))
     }
 
     /// The version of the newest change of any resource.
@@ -421,5 +417,13 @@ impl ApiServer {
     #[must_use]
     pub fn open_watches(&self) -> usize {
         self.shared().open_watches.load(Ordering::Acquire)
+    }
+}
+
+#[track_caller]
+fn allowed(written: Result<Arc<Value>, super::Refusal>) -> Value {
+    match written {
+        Ok(object) => Value::clone(&object),
+        Err(status) => panic!("the server refused: {}", status.to_json()),
     }
 }

@@ -40,6 +40,17 @@ impl State {
         Self { data: Mutex::new(data), changed: watch::Sender::new(0) }
     }
 
+    /// A copy as it was at a version.
+    pub(super) fn fork(&self, version: u64) -> Self {
+        let data = self.lock();
+        let mut fork = Self::new(data.resources.clone()).data;
+        let of = fork.get_mut().unwrap_or_else(PoisonError::into_inner);
+        of.history = data.history.clone();
+        of.history.rewind(version);
+        of.cache_start = data.cache_start.min(version);
+        Self { data: fork, changed: watch::Sender::new(0) }
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Data> {
         self.data.lock().unwrap_or_else(PoisonError::into_inner)
     }

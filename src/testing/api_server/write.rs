@@ -105,6 +105,24 @@ impl Data {
         Ok(self.store(resource, &key, next).unwrap_or(old))
     }
 
+    /// Creates an object or replaces the one that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create) and [`update`](Self::update).
+    pub(super) fn apply(
+        &mut self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        object: Value,
+    ) -> Result<Arc<Value>, Refusal> {
+        match self.history.get(&resource.qualified(), &key(resource, namespace, name)) {
+            Some(_) => self.update(resource, namespace, name, object),
+            None => self.create(resource, namespace, object),
+        }
+    }
+
     /// Applies a JSON merge patch (RFC 7386).
     ///
     /// # Errors
