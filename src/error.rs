@@ -53,8 +53,9 @@ pub(crate) enum Kind {
     Unreadable,
     NoWatchList,
     Refused,
-    WrongKind,
+    AnotherType,
     Grammar,
+    Inconsistent,
     Config,
     Other,
 }
@@ -111,7 +112,7 @@ impl Error {
 
     /// An object is of another kind than the one expected; the stream goes on without it.
     pub fn wrong_kind(what: impl Into<String>) -> Self {
-        Self::new(Kind::WrongKind).saying(what)
+        Self::new(Kind::AnotherType).saying(what)
     }
 
     /// A configuration cannot be used; `what` names the place, never a secret.
@@ -121,6 +122,10 @@ impl Error {
 
     pub(crate) fn grammar(source: GrammarError) -> Self {
         Self::new(Kind::Grammar).caused_by(source)
+    }
+
+    pub(crate) fn inconsistent(what: impl Into<String>) -> Self {
+        Self::new(Kind::Inconsistent).saying(what)
     }
 
     pub(crate) fn not_a_list(what: impl Into<String>) -> Self {
@@ -186,7 +191,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 impl Inner {
     fn new(kind: Kind) -> Self {
         let recovery = match kind {
-            Kind::Unreadable | Kind::Refused | Kind::WrongKind | Kind::Grammar => Recovery::Skip,
+            Kind::Unreadable | Kind::Refused | Kind::AnotherType | Kind::Grammar | Kind::Inconsistent => Recovery::Skip,
             Kind::NoWatchList => Recovery::Fallback,
             Kind::NotAList | Kind::Other | Kind::Config => Recovery::Relist,
             _ => Recovery::Resume,
@@ -299,12 +304,18 @@ impl Error {
 
     /// This occurs when an object is of another kind than the one expected.
     pub fn is_wrong_kind(&self) -> bool {
-        self.0.kind == Kind::WrongKind
+        self.0.kind == Kind::AnotherType
     }
 
     /// This occurs when an event stands where the grammar does not allow it.
     pub fn is_grammar(&self) -> bool {
         self.0.kind == Kind::Grammar
+    }
+
+    /// This occurs when [`verify_with`](crate::EventStreamExt::verify_with) finds that a snapshot is not what the
+    /// server lists at its version; the text names the objects.
+    pub fn is_inconsistent(&self) -> bool {
+        self.0.kind == Kind::Inconsistent
     }
 
     /// This occurs when a configuration cannot be used.
@@ -331,8 +342,9 @@ impl fmt::Display for Error {
             Kind::Unreadable => "an object does not decode",
             Kind::NoWatchList => "no watch-list",
             Kind::Refused => "an event was refused",
-            Kind::WrongKind => "an object of another kind",
+            Kind::AnotherType => "an object of another kind",
             Kind::Grammar => "an event out of place",
+            Kind::Inconsistent => "what is mirrored is not what the server has",
             Kind::Config => "the configuration cannot be used",
             Kind::Other => "the source failed",
         })?;

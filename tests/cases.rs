@@ -7,12 +7,12 @@
 mod cases;
 
 use cases::{
-    format::{self, Case},
+    format::{self, Case, Misread},
     play, self_check,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -22,7 +22,21 @@ use std::{
 /// Cases mostly wait, so more run at once than there are processors.
 const AT_ONCE: usize = 8;
 
-type Read = Result<Case, (String, String)>;
+/// A case with its place.
+struct Placed {
+    file: PathBuf,
+    index: usize,
+    case: Result<Case, Misread>,
+}
+
+impl Placed {
+    fn id(&self) -> &str {
+        match &self.case {
+            Ok(case) => &case.id,
+            Err(misread) => &misread.id,
+        }
+    }
+}
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1);
@@ -38,13 +52,13 @@ fn main() -> ExitCode {
         }
     };
     match env::var(play::ALONE) {
-        Ok(id) => play_alone(&cases, &id),
+        Ok(index) => play_alone(&cases, &index),
         Err(_) => play_all(cases),
     }
 }
 
-/// Every case of the files asked for, with its file.
-fn read_all() -> Result<Vec<(PathBuf, Read)>, String> {
+/// Every case of the files asked for.
+fn read_all() -> Result<Vec<Placed>, String> {
     let ours = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let place = env::var_os("CASES").map_or_else(ours, PathBuf::from);
     let mut files = vec![place.clone()];
@@ -58,14 +72,14 @@ fn read_all() -> Result<Vec<(PathBuf, Read)>, String> {
     for file in files {
         let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         let read = format::read(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-        cases.extend(read.into_iter().map(|case| (file.clone(), case)));
+        cases.extend(read.into_iter().enumerate().map(|(index, case)| Placed { file: file.clone(), index, case }));
     }
     if cases.is_empty() { Err(format!("{} holds no case", place.display())) } else { Ok(cases) }
 }
 
 /// This process was started for one case that needs the environment, or the memory, for itself.
-fn play_alone(cases: &[(PathBuf, Read)], id: &str) -> ExitCode {
-    let case = cases.iter().find_map(|(_, case)| case.as_ref().ok().filter(|case| case.id == id));
+fn play_alone(cases: &[Placed], index: &str) -> ExitCode {
+    let case = index.parse().ok().and_then(|index: usize| cases.get(index)?.case.as_ref().ok());
     match play::play_here(case.expect("the case that was asked for"), true) {
         Ok(()) => ExitCode::SUCCESS,
         Err(report) => {
@@ -75,42 +89,46 @@ fn play_alone(cases: &[(PathBuf, Read)], id: &str) -> ExitCode {
     }
 }
 
-fn play_all(cases: Vec<(PathBuf, Read)>) -> ExitCode {
+fn play_all(cases: Vec<Placed>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(AT_ONCE);
-    let (played, failed) = (Arc::new(Mutex::new(BTreeSet::new())), Arc::new(Mutex::new(BTreeSet::new())));
-    let trials = cases.into_iter().map(|(file, case)| {
-        let (played, failed) = (Arc::clone(&played), Arc::clone(&failed));
-        let name = match &case {
+    // By group: how many were played, and how many failed.
+    let tally = Arc::new(Mutex::new(BTreeMap::<usize, (u32, u32)>::new()));
+    let groups: Vec<usize> = (0..cases.len()).map(|index| group(&cases, index)).collect();
+    let trial = |(placed, group): (Placed, usize)| {
+        let tally = Arc::clone(&tally);
+        let name = match &placed.case {
             Ok(case) => format!("{} {}", case.id, case.title),
-            Err((id, _)) => id.clone(),
+            Err(misread) => misread.id.clone(),
         };
-        let trial = move || {
-            let (id, verdict) = match case {
-                Ok(case) => (case.id.clone(), play::play(&case, &file)),
-                Err((id, error)) => (id, Err(format!("cannot be read: {error}"))),
+        Trial::test(name, move || {
+            let Placed { file, index, case } = placed;
+            let verdict = match case {
+                Ok(case) => play::play(&case, &file, index),
+                Err(misread) => Err(misread.to_string()),
             };
-            // A variant of a case is named after it, as in `A13 without causes`, and counts with it.
-            let id = id.split(' ').next().unwrap_or_default().to_owned();
-            let add = |set: &Mutex<BTreeSet<String>>| {
-                set.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
-            };
-            add(&played);
-            if verdict.is_err() {
-                add(&failed);
-            }
+            let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            let (played, failed) = tally.entry(group).or_default();
+            *played += 1;
+            *failed += u32::from(verdict.is_err());
             verdict.map_err(Failed::from)
-        };
-        Trial::test(name, trial)
-    });
-    let mut trials: Vec<Trial> = trials.collect();
+        })
+    };
+    let mut trials: Vec<Trial> = cases.into_iter().zip(groups).map(trial).collect();
     if env::var_os("CASES").is_none() {
         trials.extend(self_check::trials());
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
-    let count = |set: &Mutex<BTreeSet<String>>| set.lock().unwrap_or_else(PoisonError::into_inner).len();
+    let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     if !arguments.list {
-        println!("{} of {} cases", count(&played) - count(&failed), count(&played));
+        let passed = tally.values().filter(|(_, failed)| *failed == 0).count();
+        println!("{passed} of {} cases", tally.len());
     }
     conclusion.exit_code()
+}
+
+/// A variant of a case is named after it, as in `A13 without causes`, and counts with it.
+fn group(cases: &[Placed], index: usize) -> usize {
+    let base = cases[index].id().split_once(' ').map(|(base, _)| base);
+    cases.iter().position(|case| Some(case.id()) == base).unwrap_or(index)
 }

@@ -1,11 +1,6 @@
 //! Which server is asked for what.
 
-use crate::{
-    cli::Args,
-    demo,
-    discovery::{self, Found},
-    failure::Failure,
-};
+use crate::{cli::Args, demo, failure::Failure};
 use kube::core::{ApiResource, DynamicObject};
 use listwatch::client::{Client, Collection};
 
@@ -32,9 +27,14 @@ impl Target {
             None => connect(args).await,
         };
         let client = client.map_err(|error| Failure::of("connecting", &error))?;
-        let found = tokio::time::timeout(args.timeout, discovery::find(&client, &args.resource)).await;
+        let found = tokio::time::timeout(args.timeout, client.discover(&args.resource)).await;
         let late = |_| Failure::Said(format!("the server gave no answer in {:?}", args.timeout));
-        let Found { resource, namespaced } = found.map_err(late)??;
+        let found = found.map_err(late)?;
+        let found = found.map_err(|error| Failure::of(format_args!("looking for {:?}", args.resource), &error))?;
+        if !found.can_list() || !found.can_watch() {
+            return Err(Failure::Said(format!("the server does not list and watch {}", found.full_name())));
+        }
+        let (resource, namespaced) = (found.resource, found.namespaced);
 
         let namespace = match &args.namespace {
             _ if args.all_namespaces || !namespaced => "",

@@ -15,7 +15,6 @@ mod churn;
 mod cli;
 mod cluster;
 mod demo;
-mod discovery;
 mod failure;
 mod follow;
 mod news;
@@ -25,6 +24,7 @@ mod pod_status;
 mod rate;
 mod screen;
 mod table;
+mod view;
 
 use self::{
     cli::{Args, Format},
@@ -34,9 +34,13 @@ use self::{
     pipeline::Mirror,
     screen::Screen,
     table::Columns,
+    view::View,
 };
 use clap::Parser;
-use std::{io, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    process::ExitCode,
+};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
@@ -63,7 +67,7 @@ async fn run(args: Args, stop: CancellationToken) -> Result<(), Failure> {
     if args.once {
         once::print(mirror, &what, columns, args.output, screen, args.timeout).await
     } else {
-        follow::follow(mirror, &what, columns, args.output, screen).await
+        follow::follow(mirror, &what, View::new(columns, args.output, screen)).await
     }
 }
 
@@ -81,5 +85,6 @@ fn trace(verbose: u8) {
         _ => "trace",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    let colours = io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(io::stderr).init();
 }

@@ -1,6 +1,6 @@
 //! What a change is called and what of the object is different.
 
-use crate::{screen::Tone, table::Columns};
+use super::{screen::Tone, table::Columns};
 use kube::core::DynamicObject;
 use listwatch::{Change, DeleteReason};
 use serde_json::Map;
@@ -16,7 +16,7 @@ pub fn word(change: &Change<DynamicObject>) -> Option<(&'static str, Tone)> {
     }
 }
 
-/// The version, and what else is different: cells from what to what, sections of the object by name.
+/// The version, and what else is different: what cells said before, sections of the object by name.
 pub fn difference(change: &Change<DynamicObject>, columns: Columns) -> String {
     match change {
         Change::Updated { old, new } => {
@@ -37,7 +37,7 @@ fn version(object: &DynamicObject) -> &str {
 
 fn cells(old: &DynamicObject, new: &DynamicObject, columns: Columns) -> impl Iterator<Item = String> {
     let pairs = columns.facts(old).zip(columns.facts(new));
-    pairs.filter(|(old, new)| old != new).map(|((name, old), (_, new))| format!("{name} {old} -> {new}"))
+    pairs.filter(|(old, new)| old != new).map(|(old, _)| format!("was {old}"))
 }
 
 fn sections(old: &DynamicObject, new: &DynamicObject, columns: Columns) -> Vec<String> {
@@ -55,7 +55,7 @@ fn sections(old: &DynamicObject, new: &DynamicObject, columns: Columns) -> Vec<S
     let told = cells(old, new, columns).next().is_some();
     let changed = names.into_iter().filter(|name| old.data.get(name.as_str()) != new.data.get(name.as_str()));
     let changed = changed.filter(|name| !(told && matches!(name.as_str(), "spec" | "status")));
-    let metadata = metadata.into_iter().filter_map(|(name, differs)| differs.then(|| name.to_owned()));
+    let metadata = metadata.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name.to_owned());
     metadata.chain(changed.cloned()).collect()
 }
 
@@ -78,11 +78,11 @@ mod tests {
     }
 
     #[test]
-    fn cells_from_what_to_what() {
+    fn what_cells_said_before() {
         let old = pod("1", json!({"status": {"phase": "Pending"}}));
         let new = pod("2", json!({"status": {"phase": "Running"}, "spec": {"nodeName": "n"}}));
         let change = Change::Updated { old, new };
-        assert_eq!(tell(&change, "Pod"), "version 1 -> 2, status Pending -> Running, node <none> -> n");
+        assert_eq!(tell(&change, "Pod"), "version 1 -> 2, was Pending, was <none>");
         assert_eq!(tell(&change, "Widget"), "version 1 -> 2, spec, status");
     }
 

@@ -1,6 +1,6 @@
 //! Objects as lines of a table, aligned as kubectl's.
 
-use crate::{age::age, pod_status::pod_status};
+use super::{age::age, pod_status::pod_status};
 use k8s_openapi::jiff::Timestamp;
 use kube::core::{ApiResource, DynamicObject};
 
@@ -32,17 +32,16 @@ impl Columns {
             cells.push(meta.namespace.clone().unwrap_or_default());
         }
         cells.push(meta.name.clone().unwrap_or_default());
-        cells.extend(self.facts(object).map(|(_, fact)| fact));
+        cells.extend(self.facts(object));
         cells.push(age(meta.creation_timestamp.as_ref(), now));
         cells
     }
 
-    /// The cells between name and age, each with what it is called in a sentence.
-    pub fn facts(self, object: &DynamicObject) -> impl Iterator<Item = (&'static str, String)> {
+    /// The cells between name and age: of a pod, how and where it is.
+    pub fn facts(self, object: &DynamicObject) -> impl Iterator<Item = String> {
         let pod = self.pod.then(|| {
             let node = object.data["spec"]["nodeName"].as_str().unwrap_or("<none>");
-            let status = pod_status(&object.data, object.metadata.deletion_timestamp.is_some());
-            [("status", status), ("node", node.to_owned())]
+            [pod_status(&object.data, object.metadata.deletion_timestamp.is_some()), node.to_owned()]
         });
         pod.into_iter().flatten()
     }

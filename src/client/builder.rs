@@ -1,6 +1,6 @@
 use super::{
     Client, CredentialSource, Headers, Transport,
-    client::Inner,
+    access::Inner,
     credentials::{AnySource, Cache, of_config},
     http::{Http, is_loopback},
     kubeconfig::{Loaded, Source},
@@ -183,10 +183,11 @@ impl ClientBuilder {
             self.settings.compress_lists = false;
         }
         let allowed = self.settings.plain_http_credentials;
+        let plain = loaded.error("credentials over plain HTTP to another host; see credentials_over_plain_http");
         let http = Http::new(source, loaded, self.settings)?;
         let base = http.base();
         if credentials.is_some() && base.scheme() == "http" && !allowed && !is_loopback(base) {
-            return Err(Error::config("credentials over plain HTTP to another host; see credentials_over_plain_http"));
+            return Err(plain);
         }
         Ok(Client::from_inner(Inner {
             server: base.to_string(),

@@ -1,7 +1,7 @@
-use super::{Client, ListDecoder, Request, RequestKind, Response, WatchDecoder, request::segment};
+use super::{Client, ListDecoder, Request, Response, WatchDecoder, request::segment};
 use crate::{
     Error, Object,
-    source::{ListBody, ListParams, ListWatch, VersionMatch, WatchBody, WatchParams},
+    source::{ListBody, ListParams, ListWatch, WatchBody, WatchParams},
 };
 use kube_core::{ApiResource, Resource};
 use std::{fmt, marker::PhantomData, sync::Arc};
@@ -155,26 +155,21 @@ impl<K: Object> Collection<K> {
         format!("{path}/{}", segment(plural))
     }
 
-    fn request(&self, kind: RequestKind) -> Request {
-        let mut request = Request::new(kind, self.path());
+    /// The request with what holds for all of this collection's.
+    fn complete(&self, mut request: Request) -> Request {
         if self.metadata_only {
-            // The other way round a list is 406, and a watch answers 200 and ends at once without an event.
-            let shape = match kind {
-                RequestKind::List => "PartialObjectMetadataList",
-                RequestKind::Watch => "PartialObjectMetadata",
-            };
-            request.headers_mut().set("Accept", format!("application/json;as={shape};g=meta.k8s.io;v=v1"));
+            request = request.metadata_only();
         }
         request.set_query("labelSelector", &*self.labels);
         request.set_query("fieldSelector", &*self.fields);
-        request
-    }
-
-    async fn send(&self, verb: &str, mut request: Request) -> Result<Response, Error> {
         if let Some(modify) = &self.modify {
             modify(&mut request);
         }
-        self.client.send(request).await.map_err(|error| {
+        request
+    }
+
+    async fn send(&self, verb: &str, request: Request) -> Result<Response, Error> {
+        self.client.send(self.complete(request)).await.map_err(|error| {
             let ApiResource { plural, group, .. } = &self.resource;
             let dot = if group.is_empty() { "" } else { "." };
             let (of, namespace) = if self.namespace.is_empty() { ("", "") } else { (" in ", &*self.namespace) };
@@ -194,38 +189,16 @@ impl<K: Object> ListWatch for Collection<K> {
     type Object = K;
 
     async fn list_page(&self, params: ListParams) -> Result<ListBody<K>, Error> {
-        let mut request = self.request(RequestKind::List);
-        request.set_query("resourceVersion", params.resource_version.as_str());
-        request.set_query(
-            "resourceVersionMatch",
-            match params.version_match {
-                VersionMatch::Unset => "",
-                VersionMatch::NotOlderThan => "NotOlderThan",
-                VersionMatch::Exact => "Exact",
-            },
-        );
-        request.set_query("limit", params.limit.map(|limit| limit.to_string()).unwrap_or_default());
-        request.set_query("continue", params.continue_token.unwrap_or_default());
         let mut decoder = ListDecoder::new().max_item_size(params.max_event_size);
         if !self.metadata_only {
             decoder = decoder.kind_of_items(&self.resource.api_version, &self.resource.kind);
         }
-        Ok(decoder.decode(self.send("list", request).await?.into_body()))
+        Ok(decoder.decode(self.send("list", Request::list(self.path(), params)).await?.into_body()))
     }
 
     async fn open_watch(&self, params: WatchParams) -> Result<WatchBody<K>, Error> {
-        let mut request = self.request(RequestKind::Watch);
-        request.set_query("watch", "true");
-        request.set_query("allowWatchBookmarks", "true");
-        request.set_query("timeoutSeconds", params.timeout_seconds().to_string());
-        request.set_query("resourceVersion", params.resource_version.as_str());
-        if params.send_initial_events {
-            request.set_query("sendInitialEvents", "true");
-            request.set_query("resourceVersionMatch", "NotOlderThan");
-        }
-        request.set_new_connection(params.new_connection);
-        let body = self.send("watch", request).await?.into_body();
-        Ok(WatchDecoder::new().max_event_size(params.max_event_size).decode(body))
+        let decoder = WatchDecoder::new().max_event_size(params.max_event_size);
+        Ok(decoder.decode(self.send("watch", Request::watch(self.path(), params)).await?.into_body()))
     }
 
     fn resource(&self) -> &str {

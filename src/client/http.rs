@@ -1,16 +1,18 @@
 use super::{
-    Headers, Request, RequestKind, Response, Transport,
+    Headers, Request, RequestKind, Response,
+    chain::chain,
     credentials::Identity,
     kubeconfig::{Loaded, Source},
     settings::Settings,
     tls,
+    transport::AnyTransport,
 };
 use crate::Error;
-use futures::{StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStreamExt, future::BoxFuture};
 use reqwest::{Url, header};
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 use tokio::time::Instant;
@@ -32,7 +34,8 @@ pub(super) struct Http {
 /// a free stream, and are how another connection can be had.
 struct Pool {
     loaded: Loaded,
-    looked: Instant,
+    /// Unset where the files are to be looked at before the next request.
+    looked: Option<Instant>,
     seen: Vec<Option<SystemTime>>,
     identity: Option<Identity>,
     lanes: Vec<Lane>,
@@ -50,10 +53,10 @@ impl Http {
     pub(super) fn new(source: Source, loaded: Loaded, settings: Settings) -> Result<Self, Error> {
         let base = base_url(&loaded)?;
         let pool =
-            Pool { looked: Instant::now(), seen: seen(&loaded.files), loaded, identity: None, lanes: Vec::new() };
+            Pool { looked: Some(Instant::now()), seen: seen(&loaded.files), loaded, identity: None, lanes: Vec::new() };
         let http = Http { base, source, settings, pool: Mutex::new(pool) };
         // A configuration that cannot be used is told at once.
-        let mut pool = http.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = http.pool();
         let lane = http.open(&pool)?;
         pool.lanes.push(lane);
         drop(pool);
@@ -65,17 +68,17 @@ impl Http {
     }
 
     /// A lane with room for the request.
-    fn lane(&self, request: &Request) -> Result<Lane, Error> {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+    fn lane(&self, new_connection: bool, identity: Option<Identity>) -> Result<Lane, Error> {
+        let mut pool = self.pool();
         let pool = &mut *pool;
-        if pool.looked.elapsed() >= LOOK {
+        if pool.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
             self.look(pool);
         }
-        if pool.identity.as_ref() != request.identity() {
-            pool.identity = request.identity().cloned();
+        if pool.identity != identity {
+            pool.identity = identity;
             pool.lanes.clear();
         }
-        if request.wants_new_connection() {
+        if new_connection {
             pool.lanes.retain(|lane| lane.opened.elapsed() < YOUNG);
         }
         let most = self.settings.streams_per_connection;
@@ -87,26 +90,34 @@ impl Http {
         Ok(lane)
     }
 
-    /// Certificates that were replaced hold for new connections; open ones stay.
-    fn look(&self, pool: &mut Pool) {
-        pool.looked = Instant::now();
+    /// Certificates that were replaced hold for new connections; open ones stay. Says whether there are any.
+    fn look(&self, pool: &mut Pool) -> bool {
+        pool.looked = Some(Instant::now());
         let now = seen(&pool.loaded.files);
         if now == pool.seen {
-            return;
+            return false;
         }
         match self.source.load() {
             Ok(loaded) => {
                 tracing::info!("certificates were replaced");
                 (pool.loaded, pool.seen) = (loaded, now);
                 pool.lanes.clear();
+                true
             }
-            Err(error) => tracing::warn!(%error, "replaced certificates cannot be used yet"),
+            Err(error) => {
+                tracing::warn!(%error, "replaced certificates cannot be used yet");
+                false
+            }
         }
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self, pool: &Pool) -> Result<Lane, Error> {
         let (loaded, settings) = (&pool.loaded, &self.settings);
-        let tls = tls::client_config(&self.base, &loaded.config, pool.identity.as_ref(), settings.http2)?;
+        let tls = tls::client_config(&self.base, loaded, pool.identity.as_ref(), settings.http2)?;
         let mut builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .user_agent(&settings.user_agent)
@@ -122,16 +133,18 @@ impl Http {
             .http2_initial_stream_window_size(1 << 20)
             .http2_initial_connection_window_size((1 << 31) - 1);
         if let Some(proxy) = &loaded.proxy {
-            let proxy = reqwest::Proxy::all(proxy).map_err(|_| Error::config("proxy-url cannot be used"))?;
+            let proxy = reqwest::Proxy::all(proxy).map_err(|_| loaded.error("proxy-url cannot be used"))?;
             builder = builder.proxy(proxy);
         } else if is_loopback(&self.base) {
             builder = builder.no_proxy();
         }
         if let Some(name) = &loaded.config.tls_server_name {
             if loaded.proxy.is_some() {
-                return Err(Error::config("tls-server-name and proxy-url do not go together"));
+                return Err(loaded.error("tls-server-name and proxy-url do not go together"));
             }
-            tls::check_server_name(name)?;
+            if name.parse::<std::net::IpAddr>().is_ok() {
+                return Err(loaded.error("a tls-server-name that is an address is not supported"));
+            }
             builder = builder.no_proxy().dns_resolver(tls::Elsewhere::of(&loaded.config));
         }
         let client = builder.build().map_err(|error| Error::config(chain(&error.without_url())))?;
@@ -147,9 +160,25 @@ impl Http {
     }
 }
 
-impl Transport for Http {
-    async fn send(&self, request: Request) -> Result<Response, Error> {
-        let lane = self.lane(&request)?;
+impl AnyTransport for Http {
+    fn send(&self, request: Request, identity: Option<Identity>) -> BoxFuture<'_, Result<Response, Error>> {
+        Box::pin(async move {
+            let lane = self.lane(request.wants_new_connection(), identity)?;
+            let answer = self.send_over(lane, request).await;
+            if answer.is_err() {
+                self.pool().looked = None; // the server may show a certificate of another authority now
+            }
+            answer
+        })
+    }
+
+    fn has_changed(&self) -> bool {
+        self.look(&mut self.pool())
+    }
+}
+
+impl Http {
+    async fn send_over(&self, lane: Lane, request: Request) -> Result<Response, Error> {
         let mut outgoing = reqwest::Request::new(reqwest::Method::GET, self.url(&request)?);
         let headers = outgoing.headers_mut();
         for (name, value) in request.headers().iter() {
@@ -197,19 +226,6 @@ fn told(error: reqwest::Error) -> String {
     chain(&error.without_url())
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = error.source();
-    }
-    text
-}
-
 fn seen(files: &[PathBuf]) -> Vec<Option<SystemTime>> {
     files.iter().map(|file| file.metadata().and_then(|meta| meta.modified()).ok()).collect()
 }
@@ -217,15 +233,15 @@ fn seen(files: &[PathBuf]) -> Vec<Option<SystemTime>> {
 /// Where requests go. With a `tls-server-name` the URL has that name, and [`tls::Elsewhere`] finds the server.
 fn base_url(loaded: &Loaded) -> Result<Url, Error> {
     let config = &loaded.config;
-    let mut url = Url::parse(&config.cluster_url.to_string()).map_err(|_| Error::config("the server is no URL"))?;
+    let mut url = Url::parse(&config.cluster_url.to_string()).map_err(|_| loaded.error("the server is no URL"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(Error::config("the server is no http or https URL"));
+        return Err(loaded.error("the server is no http or https URL"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Error::config("the server's URL holds credentials"));
+        return Err(loaded.error("the server's URL holds credentials"));
     }
     if let Some(name) = &config.tls_server_name {
-        url.set_host(Some(name)).map_err(|_| Error::config("tls-server-name is no host name"))?;
+        url.set_host(Some(name)).map_err(|_| loaded.error("tls-server-name is no host name"))?;
     }
     Ok(url)
 }

@@ -6,7 +6,10 @@ use kube_client::{
     Config,
     config::{Kubeconfig, KubeconfigError, LoadDataError},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 /// Where a configuration is read from, so that it can be read again.
 #[derive(Clone, Debug)]
@@ -28,21 +31,43 @@ pub(super) struct Loaded {
     pub(super) proxy: Option<String>,
     /// Files whose content is in the configuration.
     pub(super) files: Vec<PathBuf>,
+    /// File and context, for errors; `""` where it is of neither.
+    pub(super) place: String,
+}
+
+impl Loaded {
+    fn of(config: Config) -> Self {
+        Loaded { config, proxy: None, files: Vec::new(), place: String::new() }
+    }
+
+    /// An error about this configuration, which says what is wrong in our words.
+    pub(super) fn error(&self, what: &str) -> Error {
+        Error::config(if self.place.is_empty() { what.to_owned() } else { format!("{}: {what}", self.place) })
+    }
 }
 
 impl Source {
     /// `KUBECONFIG`, else `~/.kube/config`, else the service account of the pod.
     pub(super) fn infer(context: Option<String>) -> Result<Self, Error> {
-        let named = std::env::var_os("KUBECONFIG").filter(|value| !value.is_empty());
-        let paths: Vec<PathBuf> = match &named {
-            Some(value) => std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty()).collect(),
-            None => std::env::home_dir().map(|home| home.join(".kube").join("config")).into_iter().collect(),
+        let in_cluster = std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
+        Self::find(std::env::var_os("KUBECONFIG"), std::env::home_dir(), in_cluster, context)
+    }
+
+    fn find(
+        named: Option<OsString>,
+        home: Option<PathBuf>,
+        in_cluster: bool,
+        context: Option<String>,
+    ) -> Result<Self, Error> {
+        let paths: Vec<PathBuf> = match named.filter(|value| !value.is_empty()) {
+            Some(value) => std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty()).collect(),
+            None => home.map(|home| home.join(".kube").join("config")).into_iter().collect(),
         };
         let existing: Vec<PathBuf> = paths.iter().filter(|path| path.exists()).cloned().collect();
         if !existing.is_empty() {
             return Ok(Source::Files { paths: existing, context });
         }
-        if context.is_none() && std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
+        if in_cluster && context.is_none() {
             return Ok(Source::InCluster);
         }
         let looked: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -56,10 +81,10 @@ impl Source {
 
     pub(super) fn load(&self) -> Result<Loaded, Error> {
         match self {
-            Source::Fixed(config) => Ok(Loaded { config: (**config).clone(), proxy: None, files: Vec::new() }),
-            Source::InCluster => Config::incluster()
-                .map(|config| Loaded { config, proxy: None, files: Vec::new() })
-                .map_err(|error| Error::config(format!("in-cluster: {error}"))),
+            Source::Fixed(config) => Ok(Loaded::of((**config).clone())),
+            Source::InCluster => {
+                Config::incluster().map(Loaded::of).map_err(|error| Error::config(format!("in-cluster: {error}")))
+            }
             Source::Files { paths, context } => load_files(paths, context.as_deref()),
         }
     }
@@ -95,7 +120,7 @@ fn load_files(paths: &[PathBuf], context: Option<&str>) -> Result<Loaded, Error>
     let at = format!("{place}: context {context:?}");
     let proxy = cluster.and_then(|cluster| cluster.proxy_url).filter(|url| !url.is_empty());
     let config = Config::try_from(merged).map_err(|error| Error::config(format!("{at}: {}", said(&error))))?;
-    Ok(Loaded { config, proxy, files: files.into_iter().map(PathBuf::from).collect() })
+    Ok(Loaded { config, proxy, files: files.into_iter().map(PathBuf::from).collect(), place: at })
 }
 
 /// What is wrong, by field, in our words: the errors' own may quote the file.
@@ -125,5 +150,54 @@ fn said_of_data(error: &LoadDataError) -> String {
         LoadDataError::DecodeBase64(_) => "its data is no base64".to_owned(),
         LoadDataError::ReadFile(error, path) => format!("{}: {error}", Path::display(path)),
         LoadDataError::NoBase64DataOrFile => "neither data nor a file".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("listwatch-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(path.join(".kube")).expect("a folder");
+        path
+    }
+
+    #[test]
+    fn files_that_do_not_exist_are_skipped() {
+        let home = folder("infer");
+        let (first, second) = (home.join("a"), home.join(".kube").join("config"));
+        let named = std::env::join_paths([&first, &home.join("b")]).ok();
+        let found =
+            |named: &Option<OsString>, in_cluster| Source::find(named.clone(), Some(home.clone()), in_cluster, None);
+        let error = found(&named, false).unwrap_err().to_string();
+        assert!(error.contains(&first.display().to_string()) && error.contains("KUBERNETES_SERVICE_HOST"), "{error}");
+        assert!(matches!(found(&named, true), Ok(Source::InCluster)));
+        std::fs::write(&second, "").expect("written");
+        assert!(matches!(found(&named, true), Ok(Source::InCluster)), "KUBECONFIG stands instead of the default");
+        assert!(matches!(found(&Some("".into()), true), Ok(Source::Files { paths, .. }) if paths == [second]));
+        std::fs::write(&first, "").expect("written");
+        assert!(matches!(found(&named, true), Ok(Source::Files { paths, .. }) if paths == [first]));
+        let error = Source::find(None, None, true, Some("x".into())).unwrap_err().to_string();
+        assert!(error.contains(r#"context "x""#), "a context is of a file: {error}");
+        assert!(Source::find(None, None, false, None).is_err());
+        std::fs::remove_dir_all(home).expect("removed");
+    }
+
+    #[test]
+    fn the_first_file_to_name_something_wins_and_paths_are_relative_to_their_file() {
+        let home = folder("merge");
+        let (first, second) = (home.join("a"), home.join(".kube").join("b"));
+        std::fs::write(&first, "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n")
+            .expect("a");
+        let rest = "current-context: y\nclusters: [{name: c, cluster: {server: 'https://c.example'}}]\n\
+                    users: [{name: u, user: {tokenFile: stage/token}}]\n";
+        std::fs::write(&second, rest).expect("b");
+        let loaded = Source::Files { paths: vec![first, second], context: None }.load().expect("a configuration");
+        assert_eq!(loaded.config.cluster_url.host(), Some("c.example"));
+        let token = home.join(".kube").join("stage/token").display().to_string();
+        assert_eq!(loaded.config.auth_info.token_file, Some(token));
+        assert!(loaded.place.contains(r#"context "x""#), "{}", loaded.place);
+        std::fs::remove_dir_all(home).expect("removed");
     }
 }

@@ -1,34 +1,33 @@
 //! The API server over HTTP.
 //!
-//! [`Collection`] is what can be listed and watched, [`Client`] how the server is reached and who asks. Below them
-//! [`Transport`] is the seam to whatever carries requests, and [`ListDecoder`] and [`WatchDecoder`] turn bodies into
-//! objects, for sources of one's own.
-#![cfg_attr(not(feature = "client"), allow(rustdoc::broken_intra_doc_links))]
+//! `Collection` is what can be listed and watched, `Client` how the server is reached and who asks. Below them
+//! `Transport` is the seam to whatever carries requests, and [`ListDecoder`] and [`WatchDecoder`] turn bodies into
+//! objects, for sources of one's own. With the feature `kube-client`, `kube::Api<K>` can be listed and watched as well.
 
+mod answer;
+mod chain;
 mod decode;
+mod headers;
+mod request;
+mod response;
+mod retry_after;
 
 #[cfg(feature = "client")]
-mod answer;
+mod access;
 #[cfg(feature = "client")]
 mod builder;
-#[cfg(feature = "client")]
-mod client;
 #[cfg(feature = "client")]
 mod collection;
 #[cfg(feature = "client")]
 mod credentials;
 #[cfg(feature = "client")]
-mod headers;
+mod discovery;
 #[cfg(feature = "client")]
 mod http;
+#[cfg(feature = "kube-client")]
+mod kube;
 #[cfg(feature = "client")]
 mod kubeconfig;
-#[cfg(feature = "client")]
-mod request;
-#[cfg(feature = "client")]
-mod response;
-#[cfg(feature = "client")]
-mod retry_after;
 #[cfg(feature = "client")]
 mod settings;
 #[cfg(feature = "client")]
@@ -37,15 +36,16 @@ mod tls;
 mod transport;
 
 pub use self::decode::{ListDecoder, WatchDecoder};
+pub use self::headers::Headers;
+pub use self::request::{Request, RequestKind};
+pub use self::response::Response;
 
 #[cfg(feature = "client")]
 pub use self::{
+    access::Client,
     builder::ClientBuilder,
-    client::Client,
     collection::Collection,
     credentials::{Credential, CredentialSource, TokenFile},
-    headers::Headers,
-    request::{Request, RequestKind},
-    response::Response,
+    discovery::Discovered,
     transport::Transport,
 };

@@ -1,7 +1,5 @@
-use super::{
-    Headers,
-    credentials::{Credential, Identity},
-};
+use super::Headers;
+use crate::source::{ListParams, VersionMatch, WatchParams};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 /// One GET, as [`Transport`](super::Transport) sends it and [`Collection::modify`](super::Collection::modify) may
@@ -22,8 +20,6 @@ pub struct Request {
     query: BTreeMap<Cow<'static, str>, String>,
     headers: Headers,
     new_connection: bool,
-    /// The client certificate to show, for the transport that comes with the crate.
-    identity: Option<Identity>,
 }
 
 /// What the answer to a [`Request`] is.
@@ -44,7 +40,7 @@ impl Request {
         if kind == RequestKind::Watch {
             headers.set("Accept-Encoding", "identity");
         }
-        Request { kind, path: path.into(), query: BTreeMap::new(), headers, new_connection: false, identity: None }
+        Request { kind, path: path.into(), query: BTreeMap::new(), headers, new_connection: false }
     }
 
     /// What the answer is.
@@ -99,24 +95,50 @@ impl Request {
         self.new_connection
     }
 
-    pub(super) fn set_new_connection(&mut self, wanted: bool) {
-        self.new_connection = wanted;
+    /// The list that these parameters mean.
+    pub(super) fn list(path: String, params: ListParams) -> Self {
+        let mut request = Request::new(RequestKind::List, path);
+        request.set_query("resourceVersion", params.resource_version.as_str());
+        let version_match = match params.version_match {
+            VersionMatch::Unset => "",
+            VersionMatch::NotOlderThan => "NotOlderThan",
+            VersionMatch::Exact => "Exact",
+        };
+        request.set_query("resourceVersionMatch", version_match);
+        request.set_query("limit", params.limit.map(|limit| limit.to_string()).unwrap_or_default());
+        request.set_query("continue", params.continue_token.unwrap_or_default());
+        request
     }
 
-    pub(super) fn identity(&self) -> Option<&Identity> {
-        self.identity.as_ref()
-    }
-
-    /// Shows who asks.
-    pub(super) fn show(&mut self, credential: &Credential) {
-        if let Some(value) = credential.header() {
-            self.headers.set("Authorization", value);
+    /// The watch that these parameters mean.
+    pub(super) fn watch(path: String, params: WatchParams) -> Self {
+        let mut request = Request::new(RequestKind::Watch, path);
+        request.set_query("watch", "true");
+        request.set_query("allowWatchBookmarks", "true");
+        request.set_query("timeoutSeconds", params.timeout_seconds().to_string());
+        request.set_query("resourceVersion", params.resource_version.as_str());
+        if params.send_initial_events {
+            request.set_query("sendInitialEvents", "true");
+            request.set_query("resourceVersionMatch", "NotOlderThan");
         }
-        self.identity = credential.identity().cloned();
+        request.new_connection = params.new_connection;
+        request
+    }
+
+    /// The same for the objects' metadata alone.
+    pub(super) fn metadata_only(mut self) -> Self {
+        // The other way round a list is 406, and a watch answers 200 and ends at once without an event.
+        let shape = match self.kind {
+            RequestKind::List => "PartialObjectMetadataList",
+            RequestKind::Watch => "PartialObjectMetadata",
+        };
+        self.headers.set("Accept", format!("application/json;as={shape};g=meta.k8s.io;v=v1"));
+        self
     }
 }
 
 /// One segment of a path.
+#[cfg(feature = "client")]
 pub(super) fn segment(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     encode_into(&mut encoded, text);

@@ -1,4 +1,7 @@
-use super::credentials::Identity;
+use super::{
+    credentials::Identity,
+    kubeconfig::{Loaded, said},
+};
 use crate::Error;
 use k8s_openapi::ByteString;
 use kube_client::{Config, client::ConfigExt};
@@ -12,21 +15,21 @@ use std::{net::ToSocketAddrs, sync::Arc};
 /// kube-client's TLS settings of a configuration, with the protocols that are offered.
 pub(super) fn client_config(
     base: &Url,
-    config: &Config,
+    loaded: &Loaded,
     identity: Option<&Identity>,
     http2: bool,
 ) -> Result<ClientConfig, Error> {
-    let mut tls = if base.scheme() == "https" { of_config(config, identity)? } else { unused()? };
+    let mut tls = if base.scheme() == "https" { of_config(loaded, identity)? } else { unused()? };
     tls.alpn_protocols = if http2 { vec![b"h2".to_vec(), b"http/1.1".to_vec()] } else { vec![b"http/1.1".to_vec()] };
     Ok(tls)
 }
 
-fn of_config(config: &Config, identity: Option<&Identity>) -> Result<ClientConfig, Error> {
+fn of_config(loaded: &Loaded, identity: Option<&Identity>) -> Result<ClientConfig, Error> {
     // kube-client's builder takes the process's provider, and panics where there is none.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = default_provider().install_default(); // lost a race: then there is one
     }
-    let mut config = config.clone();
+    let mut config = loaded.config.clone();
     let user = &mut config.auth_info;
     user.exec = None; // it would be run once more
     if let Some(Identity { certificate, key }) = identity {
@@ -34,12 +37,10 @@ fn of_config(config: &Config, identity: Option<&Identity>) -> Result<ClientConfi
         user.client_certificate_data = Some(base64(certificate)?);
         user.client_key_data = Some(base64(key)?.into());
     }
-    config.rustls_client_config().map_err(|error| {
-        Error::config(match error {
-            kube_client::Error::InferKubeconfig(error) => super::kubeconfig::said(&error),
-            // Errors of PEM and keys may quote them.
-            _ => "the certificate authority, or the client's certificate and key, cannot be used".to_owned(),
-        })
+    config.rustls_client_config().map_err(|error| match error {
+        kube_client::Error::InferKubeconfig(error) => loaded.error(&said(&error)),
+        // Errors of PEM and keys may quote them.
+        _ => loaded.error("the certificate authority, or the client's certificate and key, cannot be used"),
     })
 }
 
@@ -54,14 +55,6 @@ fn unused() -> Result<ClientConfig, Error> {
         ClientConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions();
     let builder = builder.map_err(|_| Error::config("TLS"))?;
     Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
-}
-
-/// An address goes into no resolver.
-pub(super) fn check_server_name(name: &str) -> Result<(), Error> {
-    if name.parse::<std::net::IpAddr>().is_ok() {
-        return Err(Error::config("a tls-server-name that is an address is not supported"));
-    }
-    Ok(())
 }
 
 /// Resolves any name to the server's address: how `tls-server-name` is both what the TLS handshake asks for and what

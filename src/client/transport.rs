@@ -1,4 +1,4 @@
-use super::{Request, Response};
+use super::{Request, Response, credentials::Identity};
 use crate::Error;
 use futures::future::BoxFuture;
 use std::future::Future;
@@ -40,13 +40,18 @@ where
     }
 }
 
-/// The object-safe mirror of `Transport`.
+/// The object-safe mirror of `Transport`, with the client certificate that only the crate's own can show.
 pub(super) trait AnyTransport: Send + Sync {
-    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, Error>>;
+    fn send(&self, request: Request, identity: Option<Identity>) -> BoxFuture<'_, Result<Response, Error>>;
+
+    /// The server has refused who asks: whether there is another certificate to show.
+    fn has_changed(&self) -> bool {
+        false
+    }
 }
 
 impl<T: Transport> AnyTransport for T {
-    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, Error>> {
+    fn send(&self, request: Request, _: Option<Identity>) -> BoxFuture<'_, Result<Response, Error>> {
         Box::pin(Transport::send(self, request))
     }
 }

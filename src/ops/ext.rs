@@ -4,9 +4,9 @@ use super::IntoKube;
 use super::StripManagedFields;
 use super::{
     Backoff, ByRecover, Deletions, ExpectKind, FilterObjects, Fold, IntoFold, MapObjects, ModifyObjects, Objects,
-    OnError, OnlyChangedBy, Project, Reflect, ReflectInto, Resync, SendTo, Tee, Until, Validate,
+    OnError, OnlyChangedBy, Project, Reflect, ReflectInto, Resync, SendTo, Tee, Until, Validate, VerifyWith,
 };
-use crate::{Change, Error, Event, Kinded, Object, Recover, Recovery, policy};
+use crate::{Change, Error, Event, Kinded, Object, Recover, Recovery, policy, source::ListWatch};
 use futures::{Sink, Stream};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 ///
 /// | on | operators |
 /// |---|---|
-/// | events | [`reflect`](Self::reflect), [`tee`](Self::tee), [`resync`](Self::resync), [`resync_if`](Self::resync_if), [`validate`](Self::validate), [`map_objects`](Self::map_objects), [`modify_objects`](Self::modify_objects), `strip_managed_fields`, [`filter_objects`](Self::filter_objects), [`expect_kind`](Self::expect_kind), `into_kube` |
+/// | events | [`reflect`](Self::reflect), [`tee`](Self::tee), [`resync`](Self::resync), [`resync_if`](Self::resync_if), [`validate`](Self::validate), [`verify_with`](Self::verify_with), [`map_objects`](Self::map_objects), [`modify_objects`](Self::modify_objects), `strip_managed_fields`, [`filter_objects`](Self::filter_objects), [`expect_kind`](Self::expect_kind), `into_kube` |
 /// | changes | [`only_changed_by`](Self::only_changed_by) |
 /// | both | [`objects`](Self::objects), [`deletions`](Self::deletions) |
 /// | any `Result` | [`backoff`](Self::backoff), [`backoff_by`](Self::backoff_by), [`on_error`](Self::on_error), [`send_to`](Self::send_to) |
@@ -544,6 +544,55 @@ pub trait EventStreamExt: Stream {
         E: Recover + From<Error>,
     {
         assert_stream::<Result<Event<K>, E>, _>(ExpectKind::new(self, api_version, kind))
+    }
+
+    /// Checks each snapshot against a LIST at exactly its version: for tests of a server, a source or a pipeline.
+    ///
+    /// ```text
+    /// in   SnapshotStart  Listed(a)  SnapshotEnd(7)                          Added(b)
+    /// out  SnapshotStart  Listed(a)  SnapshotEnd(7)  (list at 7)  Err if not  Added(b)
+    /// ```
+    ///
+    /// `map` makes of a listed object what the stream makes of it: the closure of [`map_objects`](Self::map_objects) where
+    /// that stands below, else `K::clone`. Objects are compared by uid, after `map`, with `==`; those that do not decode
+    /// are left out on both sides. A difference is one `Err` with [`Recovery::Skip`] for which
+    /// [`is_inconsistent`](Error::is_inconsistent) holds and which names the objects that differ, never their content.
+    ///
+    /// While the server cannot say, the list is asked for again each second, up to 30 times; that it cannot be had, an
+    /// expired version for one, or not within 5 minutes, is an `Err` with [`Recovery::Skip`] too. A snapshot without a version, or at `"0"`, is
+    /// not checked. Nothing is read from the stream below while a check runs.
+    ///
+    /// It costs a whole list for each snapshot, so nothing does it by default.
+    ///
+    /// # Memory
+    ///
+    /// While a snapshot comes in, a count for each of its objects; while it is checked, the listed objects as well.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::StreamExt;
+    /// use listwatch::{EventStreamExt, Raw, source::{ListWatch, WireEvent}, testing::{ScriptedApi, raw}};
+    ///
+    /// # tokio_test::block_on(async {
+    /// let api = ScriptedApi::new()
+    ///     .on_watch([WireEvent::added(raw("a", "1")), WireEvent::initial_events_end("7")])
+    ///     .on_list("7", [raw("a", "1"), raw("b", "2")]);
+    /// let mut events = api.clone().events().verify_with(api, Raw::clone).skip(3);
+    /// let error = events.next().await.unwrap().unwrap_err();
+    /// assert!(error.is_inconsistent() && error.to_string().contains("1 missing"), "{error}");
+    /// # });
+    /// ```
+    #[doc(alias("consistencydetector", "KUBE_WATCHLIST_INCONSISTENCY_DETECTOR"))]
+    fn verify_with<L, E, W, F>(self, source: W, map: F) -> VerifyWith<Self, W::Object, L, F>
+    where
+        Self: Stream<Item = Result<Event<L>, E>> + Sized,
+        E: Recover + From<Error>,
+        W: ListWatch,
+        L: Object + PartialEq,
+        F: FnMut(&W::Object) -> L,
+    {
+        assert_stream::<Result<Event<L>, E>, _>(VerifyWith::new(self, source, map))
     }
 
     /// kube-runtime's own events, for its stores and controllers.

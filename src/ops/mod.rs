@@ -35,6 +35,7 @@ mod tee;
 mod timer;
 mod until;
 mod validate;
+mod verify_with;
 
 pub use self::backoff::{Backoff, ByRecover, Classify};
 pub use self::deletions::Deletions;
@@ -61,3 +62,4 @@ pub use self::tee::Tee;
 pub(crate) use self::timer::Timer;
 pub use self::until::Until;
 pub use self::validate::Validate;
+pub use self::verify_with::VerifyWith;

@@ -133,7 +133,7 @@ impl<K: Object> Driver<K> {
     /// Someone asked for a new snapshot.
     fn relist(&mut self) {
         tracing::debug!("relist asked for");
-        self.close();
+        self.close(&"a relist was asked for");
         self.plan.take_snapshot(Instant::now());
     }
 
@@ -163,7 +163,7 @@ impl<K: Object> Driver<K> {
                 Some(recovery)
             }
         };
-        self.close();
+        self.close(&error);
         recovery.map(|recovery| Err(self.told(error, recovery)))
     }
 
@@ -189,11 +189,11 @@ impl<K: Object> Driver<K> {
         error
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, why: &dyn std::fmt::Display) {
         if let Phase::Watching(watching) = std::mem::replace(&mut self.phase, Phase::Asking) {
             let stood = watching.opened.elapsed();
             self.stats.edit(|stats| stats.watch_time += stood);
-            tracing::trace!(events = watching.events, ?stood, "watch closed");
+            tracing::trace!(events = watching.events, ?stood, %why, "watch closed");
         }
     }
 

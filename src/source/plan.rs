@@ -184,7 +184,7 @@ impl Plan {
                 self.next = Request::WatchList { rv: ResourceVersion::default() };
                 Verdict::Next(Some(Recovery::Fallback))
             }
-            Outcome::Failed { class: Class::Gone | Class::TooLarge, .. } => self.to_list(),
+            Outcome::Failed { class: Class::Gone | Class::TooLarge, .. } => self.fall_back(),
             Outcome::SnapshotDeadline
             | Outcome::PlainBookmark
             | Outcome::Failed {
@@ -192,9 +192,9 @@ impl Plan {
                 ..
             } => {
                 self.off_until = Some(now + REFUSAL);
-                self.to_list()
+                self.fall_back()
             }
-            Outcome::Failed { class: Class::Hidden | Class::Other, .. } => self.to_list(),
+            Outcome::Failed { class: Class::Hidden | Class::Other, .. } => self.fall_back(),
             Outcome::Failed { class: Class::Busy | Class::Auth | Class::Unreachable, .. } => self.again(now),
             Outcome::Failed { class: class @ (Class::Fault | Class::FaultEvent | Class::Internal), .. } => {
                 self.unfinished(Some(class), now)
@@ -215,7 +215,7 @@ impl Plan {
         if fault.is_none() {
             self.off_until = Some(now + REFUSAL);
         }
-        self.to_list()
+        self.fall_back()
     }
 
     /// Rows L2 to L7.
@@ -353,7 +353,7 @@ impl Plan {
         Verdict::Next(Some(Recovery::Relist))
     }
 
-    fn to_list(&mut self) -> Verdict {
+    fn fall_back(&mut self) -> Verdict {
         if self.mode == Mode::WatchList {
             return Verdict::Over(Recovery::Fallback);
         }

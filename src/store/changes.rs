@@ -30,7 +30,7 @@ pub(super) struct Told<K> {
 }
 
 /// Before and after; both are taken out as they are told, where nobody else is to be told.
-type News<K> = (Option<Arc<K>>, Option<Arc<K>>);
+pub(super) type News<K> = (Option<Arc<K>>, Option<Arc<K>>);
 
 impl<K> Clone for Changes<K> {
     fn clone(&self) -> Self {
@@ -88,19 +88,12 @@ impl<K: Object> Changes<K> {
     }
 
     pub(super) fn many(
-        gone: Vec<(Arc<K>, DeleteReason)>,
-        news: Vec<(Option<Arc<K>>, Arc<K>)>,
+        gone: Vec<(Option<Arc<K>>, DeleteReason)>,
+        news: Vec<News<K>>,
         initial: bool,
         last: Option<Change<K>>,
     ) -> Self {
-        let told = Told {
-            gone: gone.into_iter().map(|(last, why)| (Some(last), why)).collect(),
-            news: news.into_iter().map(|(old, new)| (old, Some(new))).collect(),
-            after: None,
-            initial,
-            last,
-            release: elsewhere,
-        };
+        let told = Told { gone, news, after: None, initial, last, release: elsewhere };
         Changes(Kind::Many { told: Arc::new(told), at: 0, next: None })
     }
 

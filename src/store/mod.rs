@@ -11,11 +11,14 @@
 //! pointer. So readers hold whatever state they like for as long as they like, and no code of the user's runs under a
 //! lock.
 
+mod changed;
 mod changes;
+mod checkpoint;
 mod draft;
 mod fold;
 mod follow;
 mod index;
+mod keep_open;
 mod ledger;
 mod noting;
 mod part;
@@ -24,6 +27,8 @@ mod pending;
 mod reader;
 mod refused;
 mod root;
+#[cfg(feature = "kube")]
+mod select;
 mod shared;
 mod snapshot;
 mod state;
@@ -31,10 +36,14 @@ mod stats;
 mod subscribe;
 mod trie;
 mod wait;
+mod wait_for;
 
+pub use self::changed::{Changed, Changing, Settle, changed};
 pub use self::changes::Changes;
+pub use self::checkpoint::{Checkpoint, Checkpoints, RestoreError};
 pub use self::fold::StoreFold;
 pub use self::index::{Index, IndexValue, IndexView};
+pub use self::keep_open::KeepOpen;
 pub use self::ledger::{Ledger, LedgerEntry, Noted, NotedChanges, ledger};
 pub use self::noting::Noting;
 pub use self::part::{OfPart, Part};
@@ -45,3 +54,4 @@ pub use self::state::State;
 pub use self::stats::Stats;
 pub use self::subscribe::Subscription;
 pub use self::wait::{Closed, NotReady, States};
+pub use self::wait_for::{NotComparable, Rewound, WaitError};

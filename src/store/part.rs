@@ -56,6 +56,10 @@ impl<K: Object> Store<K> {
 }
 
 impl<K: Object> Part<K> {
+    pub(super) fn store(&self) -> &Store<K> {
+        &self.store
+    }
+
     /// Its name; `""` is the unnamed part.
     pub fn name(&self) -> &str {
         &self.name
@@ -158,6 +162,7 @@ pub(super) fn open<K: Object>(shared: &Arc<Shared<K>>, name: &str, remove_on_end
         let mut part = free(&mut next, name);
         part.in_use = true;
         next.counts.closed = false;
+        next.counts.opened = true;
         next.parts.put(part.clone());
         (Some(next), part)
     });
@@ -193,7 +198,7 @@ pub(super) fn remove<K: Object>(shared: &Shared<K>, id: u32) {
     let members = base.members(id);
     let mut draft = Draft::new(base, id);
     let mut gone = Vec::with_capacity(members.len());
-    draft.take_all(&members, |_, object| gone.push((object, DeleteReason::Unwatched)));
+    draft.take_all(&members, |_, object| gone.push((Some(object), DeleteReason::Unwatched)));
     shared.meters.deleted.add(gone.len());
     let told = Changes::many(gone, Vec::new(), false, None);
     let published = draft.publish(shared, |root, _, _, _| {

@@ -114,6 +114,13 @@ fn spread(id: u32) -> u32 {
     id.wrapping_mul(0x9E37_79B9)
 }
 
+impl<K> Parts<K> {
+    /// Names and states, to be shown.
+    pub(super) fn states(&self) -> Vec<(Arc<str>, State)> {
+        self.0.iter().map(|part| (Arc::clone(&part.fixed.name), part.state.clone())).collect()
+    }
+}
+
 impl<K: Object> Parts<K> {
     pub(super) fn new() -> Self {
         Parts(Trie::new())

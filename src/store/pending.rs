@@ -1,7 +1,7 @@
 //! A snapshot in progress. What it holds is freed as soon as it is void.
 
 use super::{
-    changes::Changes,
+    changes::{Changes, News},
     draft::Draft,
     parts::PartState,
     refused::Refused,
@@ -20,7 +20,7 @@ pub(super) struct Pending<K> {
     /// Gone by an event within the snapshot, tagged with the reason; may have come again since.
     gone: Trie<Arc<K>>,
     /// Listed and not as before, in list order; may have been listed again since.
-    news: Vec<(Option<Arc<K>>, Arc<K>)>,
+    news: Vec<News<K>>,
     /// A key came up twice, so that what is told must be checked against the result.
     superseded: bool,
     unreadable: Trie<Arc<Unreadable>>,
@@ -117,7 +117,7 @@ impl<K: Object> Pending<K> {
         };
         self.tally.moves(before.as_ref(), held, Some(&object));
         self.draft.put(hash, &object);
-        self.news.push((before, object));
+        self.news.push((before, Some(object)));
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl<K: Object> Pending<K> {
         for entry in self.gone.entries() {
             let Some(object) = entry.item() else { continue };
             if base.entry(entry.hash, Key::of(&**object)).is_some_and(|held| held.tag == part) {
-                gone.push((Arc::clone(object), reason(entry.tag)));
+                gone.push((Some(Arc::clone(object)), reason(entry.tag)));
             }
         }
         let synced = Change::Synced { resource_version: version.clone(), initial: first.synced };

@@ -57,11 +57,11 @@ impl<K: Object> Default for Store<K> {
     }
 }
 
-impl<K: Object> fmt::Debug for Store<K> {
+impl<K> fmt::Debug for Store<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let root = self.0.load();
         let mut out = f.debug_struct("Store");
-        out.field("objects", &root.objects.len()).field("state", &root.state()).field("parts", &root.parts.len());
+        out.field("objects", &root.objects.len()).field("parts", &root.parts.states());
         out.finish_non_exhaustive()
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Counts {
     /// How often the store closed.
     pub(super) closings: u64,
     pub(super) closed: bool,
+    /// A stream has fed it; before the first it cannot close.
+    pub(super) opened: bool,
     /// How many hold the store open.
     pub(super) keepers: u32,
     /// Parts ever made.
@@ -199,7 +201,7 @@ impl<K: Object> Root<K> {
 
     /// Closes the store where nothing feeds it or keeps it open any more.
     pub(super) fn close_if_unfed(&mut self) {
-        if !self.counts.closed && self.counts.keepers == 0 && !self.parts.in_use() {
+        if self.counts.opened && !self.counts.closed && self.counts.keepers == 0 && !self.parts.in_use() {
             self.counts.closed = true;
             self.counts.closings += 1;
         }

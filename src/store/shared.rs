@@ -22,15 +22,21 @@ pub(super) struct Shared<K> {
     pub(super) cursors: Arc<AtomicUsize>,
 }
 
+impl<K> Shared<K> {
+    pub(super) fn load(&self) -> Arc<Root<K>> {
+        Arc::clone(&self.roots.borrow())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.roots.borrow().objects.len()
+    }
+}
+
 impl<K: Object> Shared<K> {
     pub(super) fn new() -> Self {
         let root = Root::new();
         let hasher = root.hasher.clone();
         Shared { roots: watch::Sender::new(Arc::new(root)), hasher, meters: Meters::new(), cursors: Arc::default() }
-    }
-
-    pub(super) fn load(&self) -> Arc<Root<K>> {
-        Arc::clone(&self.roots.borrow())
     }
 
     pub(super) fn follow(&self) -> watch::Receiver<Arc<Root<K>>> {
@@ -45,10 +51,6 @@ impl<K: Object> Shared<K> {
             return Some(candidate);
         }
         self.load().get(key).cloned() // another key of the same hash
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.roots.borrow().objects.len()
     }
 
     pub(super) fn parts(&self) -> usize {

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 ///
 /// ```
 /// use futures::StreamExt;
-/// use listwatch::{Event, Object, Raw, source::{ListWatch, WireEvent}, testing::{Call, ScriptedApi}};
+/// use listwatch::{Object, Raw, source::{ListWatch, WireEvent}, testing::ScriptedApi};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
 /// let raw = |json: &str| Raw::decode(json.as_bytes()).unwrap();

@@ -28,8 +28,8 @@ use std::{
 
 /// Starts the mirror of a case.
 pub async fn mirror(case: &Case, ground: &Ground, record: &Arc<Record>) -> Result<Mirror, String> {
-    let client = client(case, ground, record).await.map_err(|error| format!("the client: {error}"))?;
     let resource = Resource::of(case)?;
+    let client = client(case, ground, &resource).await.map_err(|error| format!("the client: {error}"))?;
     let namespace = resource.namespace.clone().unwrap_or_default();
     // Types that the runner knows; anything else is an object of any kind.
     macro_rules! typed {
@@ -49,8 +49,21 @@ pub async fn mirror(case: &Case, ground: &Ground, record: &Arc<Record>) -> Resul
         };
     }
     typed!(
-        ConfigMap, DaemonSet, Deployment, EndpointSlice, Job, Lease, Namespace, Node, PersistentVolumeClaim, Pod,
-        ReplicaSet, Secret, Service, ServiceAccount, StatefulSet
+        ConfigMap,
+        DaemonSet,
+        Deployment,
+        EndpointSlice,
+        Job,
+        Lease,
+        Namespace,
+        Node,
+        PersistentVolumeClaim,
+        Pod,
+        ReplicaSet,
+        Secret,
+        Service,
+        ServiceAccount,
+        StatefulSet
     );
     let kind = GroupVersionKind::gvk(&resource.group, &resource.version, &resource.kind);
     let api = ApiResource::from_gvk_with_plural(&kind, &resource.plural);
@@ -59,7 +72,7 @@ pub async fn mirror(case: &Case, ground: &Ground, record: &Arc<Record>) -> Resul
         collection = collection.metadata_only();
     }
     let (events, relist) = events(collection, case);
-    let events = events.expect_kind(&resource.api_version(), &*resource.kind);
+    let events = events.expect_kind(&resource.api_version(), &resource.kind);
     Mirror::start(events.boxed(), relist, case, record)
 }
 
@@ -94,7 +107,7 @@ fn events<K: Object>(collection: Collection<K>, case: &Case) -> (Events<K>, list
     (events, relist)
 }
 
-async fn client(case: &Case, ground: &Ground, record: &Arc<Record>) -> Result<Client, String> {
+async fn client(case: &Case, ground: &Ground, resource: &Resource) -> Result<Client, String> {
     let setup = &case.setup;
     let mut builder = Client::builder();
     if let Some(timeout) = setup.client.connect_timeout_ms {
@@ -102,17 +115,15 @@ async fn client(case: &Case, ground: &Ground, record: &Arc<Record>) -> Result<Cl
     }
     if let Some(values) = &setup.auth.provider {
         let values = Mutex::new(VecDeque::from(values.clone()));
-        let record = Arc::clone(record);
         builder = builder.credentials(move || {
             let token = next(&mut values.lock().unwrap_or_else(PoisonError::into_inner));
-            record.log().credentials.extend(token.clone());
             async move { token.map(Credential::bearer).ok_or_else(|| BoxError::from("the source has no credential")) }
         });
     }
-    if setup.needs_process() {
+    if ground.has_kubeconfig() || setup.env.0.iter().any(|(name, _)| name == "KUBECONFIG") {
         return builder.infer().await.map_err(|error| error.to_string());
     }
-    let kubeconfig = ground.kubeconfig(setup.tls).map_err(|e| e.to_string())?;
+    let kubeconfig = ground.kubeconfig(setup.tls, &resource.prefix).map_err(|e| e.to_string())?;
     builder.from_kubeconfig(kubeconfig, None).await.map_err(|error| error.to_string())
 }
 

@@ -36,23 +36,37 @@ pub struct Case {
     pub expected: Expected,
 }
 
-/// The cases of a file: a case that cannot be read is an error in its place, named as well as may be.
-pub fn read(text: &str) -> Result<Vec<Result<Case, (String, String)>>, String> {
+/// A case that cannot be read.
+#[derive(Clone, Debug)]
+pub struct Misread {
+    /// As it names itself, else by its place.
+    pub id: String,
+    pub error: String,
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} cannot be read: {}", self.id, self.error)
+    }
+}
+
+/// The cases of a file: one that cannot be read is an error in its place.
+pub fn read(text: &str) -> Result<Vec<Result<Case, Misread>>, String> {
     let cases: Vec<Box<RawValue>> = match serde_json::from_str(text) {
         Ok(cases) => cases,
         // One case alone is a file, too.
         Err(_) if text.trim_start().starts_with('{') => vec![serde_json::from_str(text).map_err(|e| e.to_string())?],
         Err(error) => return Err(error.to_string()),
     };
-    let read = |(index, raw): (usize, &Box<RawValue>)| {
+    let read = |(index, raw): (usize, Box<RawValue>)| {
         let case: Result<Case, _> = serde_json::from_str(raw.get());
         let case = case.map_err(|e| e.to_string()).and_then(|case| case.check().map(|()| case));
         case.map_err(|error| {
             let id = serde_json::from_str::<Value>(raw.get()).ok().and_then(|v| v["id"].as_str().map(String::from));
-            (id.unwrap_or_else(|| format!("case {}", index + 1)), error)
+            Misread { id: id.unwrap_or_else(|| format!("case {}", index + 1)), error }
         })
     };
-    Ok(cases.iter().enumerate().map(read).collect())
+    Ok(cases.into_iter().enumerate().map(read).collect())
 }
 
 impl Case {
@@ -90,12 +104,6 @@ pub struct Ordered<V>(pub Vec<(String, V)>);
 impl<V> Default for Ordered<V> {
     fn default() -> Self {
         Ordered(Vec::new())
-    }
-}
-
-impl<V> Ordered<V> {
-    pub fn get(&self, name: &str) -> Option<&V> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 }
 

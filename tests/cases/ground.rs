@@ -17,12 +17,14 @@ pub struct Ground {
     root: PathBuf,
     /// Host and port.
     server: String,
-    /// From `auth.token_file`.
+    /// From `auth.token_file`, or the one of that name in the files.
     pub token_file: Option<PathBuf>,
     /// What the exec plugin prints, and counts its runs beside.
     pub plugin: Option<PathBuf>,
     /// The files of the setup that look like kubeconfigs, in order.
     kubeconfigs: Vec<PathBuf>,
+    /// The CA of a service account.
+    ca: Option<PathBuf>,
 }
 
 impl Setup {
@@ -44,13 +46,19 @@ impl Ground {
             token_file: None,
             plugin: None,
             kubeconfigs: Vec::new(),
+            ca: None,
         };
         fs::create_dir_all(&ground.root)?;
         let setup = &case.setup;
         for (path, content) in &setup.files.0 {
-            let is_kubeconfig = content.contains("clusters:") || content.contains("kind: Config");
+            let is_kubeconfig = ["clusters", "contexts"].iter().all(|part| content.contains(part));
             let mapped = ground.map(path, setup);
             ground.write(&mapped, &ground.fill(content, listeners, setup))?;
+            match mapped.file_name().and_then(|name| name.to_str()) {
+                Some("token") => ground.token_file = Some(mapped.clone()),
+                Some("ca.crt") => ground.ca = Some(mapped.clone()),
+                _ => {}
+            }
             if is_kubeconfig {
                 ground.kubeconfigs.push(mapped);
             }
@@ -101,13 +109,23 @@ impl Ground {
         Ok(())
     }
 
-    /// A kubeconfig for a case that has none of its own.
-    pub fn kubeconfig(&self, tls: bool) -> io::Result<PathBuf> {
+    /// Whether the case brings kubeconfigs of its own.
+    pub fn has_kubeconfig(&self) -> bool {
+        !self.kubeconfigs.is_empty()
+    }
+
+    /// A kubeconfig for a case that has none of its own. A service account's files have their place in a pod, which
+    /// cannot be mapped, so they are named here.
+    pub fn kubeconfig(&self, tls: bool, prefix: &str) -> io::Result<PathBuf> {
         let scheme = if tls { "https" } else { "http" };
-        let mut cluster = serde_json::json!({ "server": format!("{scheme}://{}", self.server) });
-        if tls {
-            self.write(&self.root.join("ca.pem"), tls::CA)?;
-            cluster["certificate-authority"] = "ca.pem".into();
+        let mut cluster = serde_json::json!({ "server": format!("{scheme}://{}{prefix}", self.server) });
+        match &self.ca {
+            Some(path) if tls => cluster["certificate-authority"] = path.to_string_lossy().into(),
+            None if tls => {
+                self.write(&self.root.join("ca.pem"), tls::CA)?;
+                cluster["certificate-authority"] = "ca.pem".into();
+            }
+            _ => {}
         }
         let mut user = serde_json::json!({});
         if let Some(path) = &self.token_file {
@@ -154,11 +172,13 @@ impl Ground {
 
     /// A list of paths, such as KUBECONFIG's; anything else is left alone.
     fn map_all(&self, value: &str, setup: &Setup) -> String {
-        if !value.starts_with('/') || value.starts_with(&*self.root.to_string_lossy()) {
+        if !value.starts_with('/') {
             return value.to_owned();
         }
+        let root = self.root.to_string_lossy();
         let paths = value.split(':').map(|path| match path {
             "" => String::new(),
+            path if path.starts_with(&*root) => path.to_owned(),
             path => self.map(path, setup).to_string_lossy().into_owned(),
         });
         paths.collect::<Vec<_>>().join(":")
@@ -171,17 +191,26 @@ impl Ground {
             .replace("${SERVER_A}", &listeners.address(0).to_string())
             .replace("${SERVER_B}", &listeners.address(1).to_string())
             .replace("${SERVER_CA}", tls::CA);
-        let mut paths: Vec<&String> = setup.files.0.iter().map(|(path, _)| path).filter(|p| p.starts_with('/')).collect();
-        // Of two paths of which one begins with the other, the longer is meant. Marked first, so that none is mapped twice.
-        paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
-        for (index, path) in paths.iter().enumerate() {
-            text = text.replace(&***path, &format!("\0{index}\0"));
-        }
-        for (index, path) in paths.iter().enumerate() {
-            text = text.replace(&format!("\0{index}\0"), &self.map(path, setup).to_string_lossy());
+        for (path, _) in setup.files.0.iter().filter(|(path, _)| path.starts_with('/')) {
+            text = replace_path(&text, path, &self.map(path, setup).to_string_lossy());
         }
         text
     }
+}
+
+/// Replaces a path where it stands as a whole, not as a part of another one.
+fn replace_path(text: &str, path: &str, by: &str) -> String {
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let mut parts = text.split(path).peekable();
+    let mut out = String::new();
+    while let Some(part) = parts.next() {
+        out.push_str(part);
+        if let Some(next) = parts.peek() {
+            let is_whole = !out.ends_with(goes_on) && !next.starts_with(goes_on);
+            out.push_str(if is_whole { by } else { path });
+        }
+    }
+    out
 }
 
 impl Drop for Ground {

@@ -37,7 +37,8 @@ impl Request {
         let mut first = lines.next().unwrap_or_default().split(' ');
         let (method, target) = (first.next().unwrap_or_default(), first.next().unwrap_or_default());
         // Decodes as servers written in Go do: `+` is a blank, too.
-        let url = Url::parse("http://server").and_then(|base| base.join(target)).map_err(|e| format!("{target}: {e}"))?;
+        let url =
+            Url::parse("http://server").and_then(|base| base.join(target)).map_err(|e| format!("{target}: {e}"))?;
         let header = |line: &str| {
             let (name, value) = line.split_once(':')?;
             Some((name.to_ascii_lowercase(), value.trim().to_owned()))
@@ -78,7 +79,8 @@ impl Request {
     pub fn allows_gzip(&self) -> bool {
         let refuses = |part: &str| part.split(';').skip(1).any(|q| matches!(q.trim(), "q=0" | "q=0.0" | "q=0.00"));
         let accepts = |part: &str| matches!(part.split(';').next().unwrap_or_default().trim(), "gzip" | "*");
-        self.header("accept-encoding").is_some_and(|accept| accept.split(',').any(|part| accepts(part) && !refuses(part)))
+        self.header("accept-encoding")
+            .is_some_and(|accept| accept.split(',').any(|part| accepts(part) && !refuses(part)))
     }
 }
 

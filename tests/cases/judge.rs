@@ -13,11 +13,13 @@ use std::{collections::BTreeMap, time::Duration};
 /// Everything that is not as it should be.
 pub fn problems(case: &Case, log: &Log, end: &End) -> Vec<String> {
     let expected = &case.expected;
-    let mut problems: Vec<String> = log.unexpected.iter().map(|why| format!("not in the conversation: {why}")).collect();
+    let mut problems: Vec<String> =
+        log.unexpected.iter().map(|why| format!("not in the conversation: {why}")).collect();
     problems.extend(end.waits_for.iter().map(|step| format!("in vain for {step}")));
-    problems.extend([store(expected, &end.content), relists(expected, log), reported(expected, log)].into_iter().flatten());
+    problems
+        .extend([store(expected, &end.content), relists(expected, log), reported(expected, log)].into_iter().flatten());
     problems.extend(uids(expected, &end.content).chain(data(expected, &end.content)));
-    problems.extend(events(expected, &log.writer.told));
+    problems.extend(events(expected, &log.pipeline.told));
     problems.extend(timing(expected, log, end));
     problems.extend(laws::broken(case, log, end));
     problems.extend(notes::broken(case, log, end));
@@ -43,7 +45,7 @@ pub fn store(expected: &Expected, content: &Content) -> Option<String> {
 }
 
 fn relists(expected: &Expected, log: &Log) -> Option<String> {
-    let relists = log.writer.synced().count().saturating_sub(1) as u64;
+    let relists = log.pipeline.synced().count().saturating_sub(1) as u64;
     let wanted = &expected.relists.0;
     (!wanted.is_empty() && !wanted.contains(&relists))
         .then(|| format!("{relists} lists were completed after the first, expected is {wanted:?}"))
@@ -52,7 +54,8 @@ fn relists(expected: &Expected, log: &Log) -> Option<String> {
 /// The errors wanted are a subsequence of those reported.
 fn reported(expected: &Expected, log: &Log) -> Option<String> {
     let mut reported = log.errors.iter();
-    let missing = expected.errors.iter().find(|wanted| !reported.any(|error| errors::is_called(&error.names, wanted)))?;
+    let missing =
+        expected.errors.iter().find(|wanted| !reported.any(|error| errors::is_called(&error.names, wanted)))?;
     Some(format!("the error {missing} was not reported, or not in this place: expected are {:?}", expected.errors))
 }
 
@@ -122,7 +125,7 @@ fn events(expected: &Expected, told: &[Told]) -> Option<String> {
 }
 
 fn timing(expected: &Expected, log: &Log, end: &End) -> Vec<String> {
-    let synced = log.writer.synced().next().map(|told| told.at - log.start);
+    let synced = log.pipeline.synced().next().map(|told| told.at - log.start);
     let stopped = Some(end.stopped_in);
     let late = |what: &str, took: Option<Duration>, bound: Option<Duration>| match (took, bound) {
         (_, None) => None,

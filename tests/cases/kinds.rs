@@ -5,6 +5,8 @@ use super::format::Case;
 /// The collection that a case is about, from the path of its first request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
+    /// What stands before it in the path: of a server behind a proxy.
+    pub prefix: String,
     pub group: String,
     pub version: String,
     pub namespace: Option<String>,
@@ -16,7 +18,9 @@ impl Resource {
     pub fn of(case: &Case) -> Result<Self, String> {
         let path = &case.conversation[0].expect.path;
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
-        let (group, version, rest) = match &parts[..] {
+        let start = parts.iter().position(|part| matches!(*part, "api" | "apis")).unwrap_or_default();
+        let (prefix, parts) = parts.split_at(start);
+        let (group, version, rest) = match parts {
             ["api", version, rest @ ..] => ("", *version, rest),
             ["apis", group, version, rest @ ..] => (*group, *version, rest),
             _ => return Err(format!("{path} is no path of a collection")),
@@ -27,6 +31,7 @@ impl Resource {
             _ => return Err(format!("{path} is no path of a collection")),
         };
         Ok(Resource {
+            prefix: prefix.iter().map(|part| format!("/{part}")).collect(),
             group: group.into(),
             version: version.into(),
             namespace,

@@ -22,17 +22,14 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub struct Mirror {
-    tasks: JoinSet<()>,
+    tasks: JoinSet<Option<()>>,
     token: CancellationToken,
     relist: RelistHandle,
     content: Box<dyn Fn(bool) -> Content + Send + Sync>,
 }
 
-/// Which of the record's consumers something is for.
-type Place = fn(&mut Log) -> &mut Consumed;
-
 impl Mirror {
-    /// Starts the pipeline, the case's consumer and a fast subscription beside them.
+    /// Starts the pipeline with the case's consumer.
     pub fn start<K: Object + Serialize>(
         events: BoxStream<'static, Result<Event<K>, Error>>,
         relist: RelistHandle,
@@ -46,16 +43,20 @@ impl Mirror {
         let resync = setup.client.resync_ms.unwrap_or(Duration::ZERO);
         let changes = events.backoff(policy).resync(resync).reflect(&store).until(token.clone());
         let mut tasks = JoinSet::new();
-        // A consumer that takes time is a subscriber; any other is the one that drives the pipeline.
-        let is_slow = !setup.consumer.handler_delay_ms.is_zero();
-        let fast = store.subscribe().until(token.clone());
-        tasks.spawn(subscribed(fast, Consumer::default(), |log| &mut log.fast, Arc::clone(record)));
-        if is_slow {
-            let slow = store.subscribe().until(token.clone());
-            tasks.spawn(subscribed(slow, setup.consumer.clone(), |log| &mut log.handler, Arc::clone(record)));
+        // A consumer that takes time subscribes; any other is the one that drives the pipeline.
+        let mut in_pace = setup.consumer.clone();
+        let fast = subscribed(store.subscribe(), Consumer::default(), |log| &mut log.fast, Arc::clone(record));
+        tasks.spawn(token.clone().run_until_cancelled_owned(fast));
+        if setup.consumer.is_slow() {
+            let consumer = std::mem::take(&mut in_pace);
+            let slow = subscribed(store.subscribe(), consumer, |log| &mut log.slow, Arc::clone(record));
+            tasks.spawn(token.clone().run_until_cancelled_owned(slow));
         }
-        let consumer = (!is_slow).then(|| setup.consumer.clone());
-        tasks.spawn(piped(changes, consumer, Arc::clone(record)));
+        let piped = piped(changes, in_pace, Arc::clone(record));
+        tasks.spawn(async {
+            piped.await;
+            Some(())
+        });
         let content = Box::new(move |with_json| content(&store, with_json));
         Ok(Mirror { tasks, token, relist, content })
     }
@@ -101,21 +102,18 @@ fn policy(setup: &ClientSetup) -> Result<ExponentialBackoff, String> {
     policy.build().map_err(|error| format!("backoff: {error}"))
 }
 
-/// Drives the pipeline, and is the consumer in pace.
+/// Which of the record's consumers something is for.
+type Place = fn(&mut Log) -> &mut Consumed;
+
+/// Drives the pipeline, and hands what it yields to a consumer in pace.
 async fn piped<K: Object>(
     mut changes: impl Stream<Item = Result<Change<K>, Error>> + Unpin,
-    consumer: Option<Consumer>,
+    consumer: Consumer,
     record: Arc<Record>,
 ) {
     while let Some(item) = changes.next().await {
         match item {
-            Ok(change) => {
-                let told = Told::of(&change);
-                record.log().writer.told.push(told.clone());
-                if let Some(consumer) = &consumer {
-                    handle(consumer, told, |log| &mut log.handler, &record);
-                }
-            }
+            Ok(change) => handle(&consumer, Told::of(&change), |log| &mut log.pipeline, &record),
             Err(error) => {
                 let text = format!("{error} | {error:?}");
                 record.log().errors.push(Reported { at: Instant::now(), names: errors::names(&error), text });
@@ -136,7 +134,7 @@ async fn subscribed<K: Object>(
         handle(&consumer, Told::of(&change), place, &record);
         // What a slow consumer holds meanwhile is its own affair; the change is not kept for it.
         drop(change);
-        if is_event && delays > 0 && !consumer.handler_delay_ms.is_zero() {
+        if is_event && delays > 0 && consumer.is_slow() {
             delays -= 1;
             sleep(consumer.handler_delay_ms).await;
         }
@@ -146,7 +144,7 @@ async fn subscribed<K: Object>(
 /// The handler, which panics where the case says so, catches that, and goes on.
 fn handle(consumer: &Consumer, told: Told, place: Place, record: &Record) {
     let name = told.name().to_owned();
-    place(&mut record.log()).told.push(told);
+    place(&mut record.log()).push(told);
     let handler = || {
         if consumer.throws_on.contains(&name) {
             // Without the message that a panic prints: this one is meant.
@@ -163,7 +161,8 @@ fn handle(consumer: &Consumer, told: Told, place: Place, record: &Record) {
 fn content<K: Object + Serialize>(store: &Store<K>, with_json: bool) -> Content {
     let entry = |object: &Arc<K>| {
         let identity = object.identity();
-        let json = if with_json { serde_json::to_value(&**object).unwrap_or_default() } else { serde_json::Value::Null };
+        let json =
+            if with_json { serde_json::to_value(&**object).unwrap_or_default() } else { serde_json::Value::Null };
         (key(&identity), Held { uid: identity.uid.into(), version: identity.resource_version.into(), json })
     };
     store.snapshot().iter().map(entry).collect()

@@ -7,8 +7,7 @@ use super::{
     judge, memory,
     mirror::Mirror,
     notes,
-    record::{Content, Log, Record},
-    replay,
+    record::{Consumed, Content, Log, Record},
     server::{Listeners, Server},
 };
 use std::{
@@ -24,6 +23,8 @@ use tokio::time::{Instant, sleep, timeout};
 const TICK: Duration = Duration::from_millis(3);
 /// How long after the last step requests are still watched for, where the notes do not say.
 const OBSERVE: Duration = Duration::from_millis(500);
+/// How long nothing must change once the last step came again, which ends the watch for further requests.
+const REST: Duration = Duration::from_millis(100);
 /// How long the store and the consumers may take after the last byte.
 const SETTLE: Duration = Duration::from_secs(6);
 /// How long a stop is waited for; what counts is the law's bound, or the case's.
@@ -49,20 +50,20 @@ pub struct Memory {
     pub end: usize,
 }
 
-/// The variable that tells a process to play one case alone: its id.
+/// The variable that tells a process to play one case alone: its place in the file.
 pub const ALONE: &str = "CASES_ALONE";
 
-/// Plays a case, in a process of its own where it needs one.
+/// Plays the case at this place of a file, in a process of its own where it needs one.
 ///
 /// # Errors
 ///
 /// Everything that is not as the case expects, and what happened.
-pub fn play(case: &Case, file: &Path) -> Result<(), String> {
+pub fn play(case: &Case, file: &Path, index: usize) -> Result<(), String> {
     if !case.setup.needs_process() && !notes::measures_memory(case) {
         return play_here(case, false);
     }
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
-    let child = Command::new(this).env(ALONE, &case.id).env("CASES", file).stdin(Stdio::null()).output();
+    let child = Command::new(this).env(ALONE, index.to_string()).env("CASES", file).stdin(Stdio::null()).output();
     let output = child.map_err(|e| e.to_string())?;
     if output.status.success() {
         return Ok(());
@@ -122,7 +123,7 @@ impl<'a> Player<'a> {
     /// Waits until the conversation is over, the mirror has come to rest and nothing more was asked for a while.
     async fn watch(&mut self) -> Option<String> {
         let deadline = Instant::now() + longest(self.case);
-        let (mut over_since, mut at_rest_since) = (None, None);
+        let (mut over_since, mut at_rest_since, mut changes) = (None, None, 0);
         loop {
             self.act().await;
             let now = Instant::now();
@@ -131,15 +132,20 @@ impl<'a> Player<'a> {
             }
             let waits_for = self.server.shared.script().waits_for();
             if now > deadline {
-                return waits_for.or_else(|| Some("an action of the setup, or the end of an answer".into()));
+                return waits_for.or_else(|| (!self.actions.is_empty()).then(|| "the time of an action".into()));
             }
-            if waits_for.is_none() && self.actions.is_empty() && self.record.log().unsent == 0 {
+            let is_over = self.server.shared.script().is_over();
+            if waits_for.is_none() && self.actions.is_empty() && (is_over || self.record.log().unsent == 0) {
                 let over = *over_since.get_or_insert(now);
-                let settle = SETTLE + self.case.setup.consumer.handler_delay_ms * 10;
-                if at_rest_since.is_some() || self.is_at_rest() || now > over + settle {
+                let in_vain = now > over + SETTLE + self.case.setup.consumer.handler_delay_ms * 10;
+                let before = std::mem::replace(&mut changes, self.record.log().changed());
+                if changes != before || !(self.is_at_rest() || in_vain) {
+                    at_rest_since = None;
+                } else {
                     let rest = *at_rest_since.get_or_insert(now);
-                    let observe = self.case.expected.observe().unwrap_or(OBSERVE);
-                    if now > rest + observe && self.server.shared.script().holds_for(now).is_zero() {
+                    let script = self.server.shared.script();
+                    let observe = if is_over { REST } else { self.case.expected.observe().unwrap_or(OBSERVE) };
+                    if in_vain || (now > rest + observe && script.holds_for(now).is_zero()) {
                         return None;
                     }
                 }
@@ -152,9 +158,10 @@ impl<'a> Player<'a> {
     fn is_at_rest(&self) -> bool {
         let content = self.mirror.keys();
         let log = self.record.log();
-        let is_told = |consumed| replay::is_store(consumed, &content).is_ok();
+        let is_told = |consumed: &Consumed| consumed.replay.is_store(&content).is_ok();
+        let slow = !self.case.setup.consumer.is_slow() || is_told(&log.slow);
+        let all_told = slow && is_told(&log.pipeline) && is_told(&log.fast);
         let expected = &self.case.expected;
-        let all_told = is_told(&log.writer) && is_told(&log.handler) && is_told(&log.fast);
         drop(log);
         all_told && judge::store(expected, &content).is_none()
     }
@@ -162,7 +169,7 @@ impl<'a> Player<'a> {
     /// Does what the setup asks for at this moment.
     async fn act(&mut self) {
         let now = Instant::now();
-        let synced = self.record.log().writer.synced().next().map(|told| told.at);
+        let synced = self.record.log().pipeline.synced().next().map(|told| told.at);
         let due = |action: &&SetupAction| {
             let since = match (action.at_ms_after_sync, action.at_ms_after_step) {
                 (Some(wait), _) => synced.map(|at| at + wait),
@@ -242,8 +249,9 @@ fn report(case: &Case, log: &Log, problems: &[String]) -> String {
     for error in &log.errors {
         let _ = writeln!(text, "  {:>6} ms  {}", at(error.at), error.text);
     }
-    for told in log.writer.told.iter().take(40) {
-        let _ = writeln!(text, "  {:>6} ms  {:?} {} at {}", at(told.at), told.what, told.key, told.version);
+    let (told, some) = (&log.pipeline.told, 20);
+    for (index, told) in told.iter().enumerate().filter(|(index, _)| *index < some || index + some >= told.len()) {
+        let _ = writeln!(text, "  {:>6} ms  {index}. {:?} {} at {}", at(told.at), told.what, told.key, told.version);
     }
     text
 }

@@ -1,6 +1,6 @@
 //! What happened while a case was played: written by the server and the mirror, read by the judge.
 
-use super::http::Request;
+use super::{http::Request, replay::Replay};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -20,15 +20,13 @@ pub struct Log {
     pub connections: usize,
     /// What the conversation did not allow.
     pub unexpected: Vec<String>,
-    /// What the pipeline yielded: a consumer in pace.
-    pub writer: Consumed,
-    /// What the case's own consumer was told: the pipeline again where that takes no time, else a subscription.
-    pub handler: Consumed,
-    /// What a fast subscription was told.
+    /// What the pipeline yielded: what a consumer in pace is told.
+    pub pipeline: Consumed,
+    /// What the case's consumer was told, where it takes time: a subscription.
+    pub slow: Consumed,
+    /// What another subscription was told that takes none.
     pub fast: Consumed,
     pub errors: Vec<Reported>,
-    /// The credentials that plugins and sources gave out, in order.
-    pub credentials: Vec<String>,
 }
 
 /// A part of an answer that was sent.
@@ -36,14 +34,18 @@ pub struct Log {
 pub struct Sent {
     pub step: usize,
     pub chunk: usize,
-    pub at: Instant,
+    pub begun: Instant,
+    pub done: Instant,
 }
 
 /// What one consumer was told.
 #[derive(Default)]
 pub struct Consumed {
     pub told: Vec<Told>,
-    pub ended: Option<Instant>,
+    /// How many of them changed anything.
+    pub changed: usize,
+    /// What whoever believes them knows.
+    pub replay: Replay,
 }
 
 #[derive(Clone, Debug)]
@@ -97,11 +99,10 @@ impl Record {
             unsent: 0,
             connections: 0,
             unexpected: Vec::new(),
-            writer: Consumed::default(),
-            handler: Consumed::default(),
+            pipeline: Consumed::default(),
+            slow: Consumed::default(),
             fast: Consumed::default(),
             errors: Vec::new(),
-            credentials: Vec::new(),
         }))
     }
 
@@ -110,13 +111,35 @@ impl Record {
     }
 }
 
+impl Log {
+    /// How many changes all consumers were told.
+    pub fn changed(&self) -> usize {
+        self.pipeline.changed + self.slow.changed + self.fast.changed
+    }
+}
+
 impl Consumed {
+    pub fn push(&mut self, told: Told) {
+        self.replay.tell(&told);
+        self.changed += usize::from(told.is_change());
+        self.told.push(told);
+    }
+
+    /// What changed anything; no markers and no resyncs.
+    pub fn changes(&self) -> impl DoubleEndedIterator<Item = &Told> {
+        self.told.iter().filter(|told| told.is_change())
+    }
+
     pub fn synced(&self) -> impl Iterator<Item = &Told> {
         self.told.iter().filter(|told| told.what == What::Synced)
     }
 }
 
 impl Told {
+    fn is_change(&self) -> bool {
+        matches!(self.what, What::Added { .. } | What::Updated { .. } | What::Deleted)
+    }
+
     pub fn name(&self) -> &str {
         self.key.rsplit('/').next().unwrap_or_default()
     }

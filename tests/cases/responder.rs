@@ -100,9 +100,11 @@ async fn at_once(wire: &mut Wire, step: &Step, respond: &Respond, index: usize, 
     let Some(status) = respond.status else { return Ok(ControlFlow::Continue(())) };
     if let Some(data) = &respond.body_gen {
         wire.write(head(status, respond, Some(Framing::Chunked), None).as_bytes()).await?;
+        let begun = Instant::now();
         for piece in generated::pieces(data, respond.split_bytes) {
             chunk(wire, Framing::Chunked, &piece, index, shared).await?;
         }
+        shared.record.log().sent.push(Sent { step: index, chunk: 0, begun, done: Instant::now() });
         shared.script().answered(index, Instant::now());
         wire.write(b"0\r\n\r\n").await?;
         return Ok(ControlFlow::Break(Ending::Whole));
@@ -114,8 +116,9 @@ async fn at_once(wire: &mut Wire, step: &Step, respond: &Respond, index: usize, 
     };
     shared.script().answered(index, Instant::now());
     wire.write(head(status, respond, None, Some(body.len())).as_bytes()).await?;
+    let begun = Instant::now();
     wire.write(body.as_bytes()).await?;
-    shared.record.log().sent.push(Sent { step: index, chunk: 0, at: Instant::now() });
+    shared.record.log().sent.push(Sent { step: index, chunk: 0, begun, done: Instant::now() });
     Ok(ControlFlow::Break(Ending::Whole))
 }
 
@@ -143,10 +146,11 @@ async fn in_chunks(
         if !wire.stays_open_for(part.after_ms).await {
             return Ok(ControlFlow::Break(Ending::Fin));
         }
-        shared.record.log().sent.push(Sent { step: index, chunk: number, at: Instant::now() });
+        let begun = Instant::now();
         for piece in pieces(part) {
             chunk(wire, framing, &piece, index, shared).await?;
         }
+        shared.record.log().sent.push(Sent { step: index, chunk: number, begun, done: Instant::now() });
         if let Some(fault) = part.fault {
             act(step, shared);
             shared.script().answered(index, Instant::now());

@@ -22,6 +22,8 @@ pub struct Script {
     connection: Option<u64>,
     server: Option<usize>,
     revoked: HashSet<String>,
+    /// The last step came again after it was played as often as it may be.
+    is_over: bool,
 }
 
 /// How a request is answered.
@@ -44,6 +46,7 @@ impl Script {
             connection: None,
             server: None,
             revoked: HashSet::new(),
+            is_over: false,
         }
     }
 
@@ -62,13 +65,16 @@ impl Script {
             Err(_) if revoked && !self.scripts_unauthorized() => return Ok(Turn::Unauthorized),
             Err(error) => return Err(error),
         };
-        self.check_time(index, request.at)?;
-        if let Some(NewConnection::New) = self.steps[index].expect.connection
+        if self.served[index] == 0 || self.steps[index].repeat.is_some() {
+            self.check_time(index, request.at)?;
+        }
+        if let (Some(NewConnection::New), 0) = (self.steps[index].expect.connection, self.served[index])
             && self.connection == Some(request.connection)
         {
             return Err(format!("step {} must come on a new connection", index + 1));
         }
         self.at = index;
+        self.is_over |= self.served[index] >= self.steps[index].times().1;
         self.served[index] += 1;
         self.begun[index].get_or_insert(request.at);
         self.last = Some((index, request.at));
@@ -85,9 +91,15 @@ impl Script {
                 None if revoked && step.respond.status != Some(401) => {
                     reasons.push(format!("step {}: the credential was revoked", index + 1));
                 }
-                None if self.is_over(index, request.at) => reasons.push(format!("step {}: its time is over", index + 1)),
+                None if self.is_too_late(index, request.at) => {
+                    reasons.push(format!("step {}: its time is over", index + 1))
+                }
                 None if self.served[index] < step.times().1 => return Ok(index),
-                None => reasons.push(format!("step {}: played {} times, no more is allowed", index + 1, step.times().1)),
+                // Further requests like the last one end the case well, unless they come too fast.
+                None if index + 1 == self.steps.len() && !self.holds(index, request.at) => return Ok(index),
+                None => {
+                    reasons.push(format!("step {}: played {} times, no more is allowed", index + 1, step.times().1))
+                }
                 Some(why) => reasons.push(format!("step {}: {why}", index + 1)),
             }
             if self.holds(index, request.at) {
@@ -112,7 +124,7 @@ impl Script {
         self.time_left(index, now).is_some_and(|left| !left.is_zero())
     }
 
-    fn is_over(&self, index: usize, now: Instant) -> bool {
+    fn is_too_late(&self, index: usize, now: Instant) -> bool {
         self.time_left(index, now).is_some_and(|left| left.is_zero()) && index + 1 < self.steps.len()
     }
 
@@ -147,6 +159,11 @@ impl Script {
             Some((last, at)) if *last == index => *at = now,
             _ => {}
         }
+    }
+
+    /// Whether the last step came once more than it may, which ends the time for which requests are watched.
+    pub fn is_over(&self) -> bool {
+        self.is_over
     }
 
     pub fn revoke(&mut self, credential: &str) {

@@ -54,7 +54,12 @@ impl Listeners {
 
 impl Server {
     /// Starts to play the case's conversation.
-    pub fn start(listeners: Listeners, case: Case, token_file: Option<std::path::PathBuf>, record: Arc<Record>) -> Self {
+    pub fn start(
+        listeners: Listeners,
+        case: Case,
+        token_file: Option<std::path::PathBuf>,
+        record: Arc<Record>,
+    ) -> Self {
         let acceptor = case.setup.tls.then(tls::acceptor);
         let script = Mutex::new(Script::new(Arc::new(case.conversation.clone())));
         let shared = Arc::new(Shared { case, record, token_file, script, half_open: Mutex::default() });

@@ -13,7 +13,9 @@ pub fn mismatch(expect: &Expect, request: &Request) -> Option<String> {
     let query = |name: &str, wanted: &Wanted| {
         let values: Vec<&str> = request.query.iter().filter(|(n, _)| n == name).map(|(_, v)| &**v).collect();
         (!wanted.takes(&values, |wanted, value| {
-            wanted == value || wanted == "*" || (name == "watch" && wanted == "true" && value == "1")
+            wanted == value
+                || wanted == "*"
+                || (name == "watch" && [wanted, value].iter().all(|v| matches!(*v, "true" | "1")))
         }))
         .then(|| format!("{name} is {values:?}, expected is {wanted}"))
     };

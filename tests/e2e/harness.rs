@@ -1,8 +1,9 @@
 //! The harness alone: what the other tests rely on holds before the library is in play.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kube::Client;
+use tokio::time::Instant;
 
 use crate::server::Server;
 use crate::writer::{self, Writer};
@@ -61,7 +62,7 @@ async fn writes_survive_a_kill_and_a_pause_silences() {
     assert_eq!(server.url(), url);
     assert_eq!(writer::list(&client, CONFIG_MAPS).await, before, "the same client, the same data");
 
-    server.pause();
+    server.pause().await;
     let silent = tokio::time::timeout(Duration::from_millis(500), answer(&client, "/readyz")).await;
     assert!(silent.is_err(), "a paused server answers nothing");
     server.resume();

@@ -3,7 +3,19 @@
 //! `cargo test --test e2e` runs them; plain `cargo test` does not. They need Go, which builds the server in
 //! `apiserver/` (minutes the first time).
 
+mod follower;
+mod recorded;
 mod server;
 mod writer;
 
+mod consistency;
+mod contexts;
+mod custom_resource;
+mod expiry;
 mod harness;
+mod limits;
+mod mirror;
+mod refused;
+mod restart;
+mod strategies;
+mod writers;

@@ -77,7 +77,8 @@ impl Server {
     pub async fn kube(&self, context: &str) -> kube::Client {
         let kubeconfig = Kubeconfig::read_from(self.kubeconfig()).expect("read the kubeconfig");
         let options = KubeConfigOptions { context: Some(context.into()), ..KubeConfigOptions::default() };
-        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.expect("a known context");
+        let mut config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.expect("a known context");
+        config.default_retry = false; // tests see what the server answers
         kube::Client::try_from(config).expect("build kube's client")
     }
 
@@ -90,8 +91,12 @@ impl Server {
     }
 
     /// Stops the process where it stands (SIGSTOP): connections stay open and silent.
-    pub fn pause(&self) {
+    pub async fn pause(&self) {
         self.signal("STOP");
+        // On a busy machine its threads run on for a while after the signal was sent.
+        while self.process.as_ref().is_some_and(|process| runs(process.child.id())) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Lets a paused process run on (SIGCONT).
@@ -158,6 +163,12 @@ impl Drop for Server {
         }
         let _ = fs::remove_dir_all(&self.dir);
     }
+}
+
+/// Whether a process is not stopped, where /proc tells.
+fn runs(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['T', 't']))
 }
 
 /// Signals the process group, by the shell's own `kill`: std has SIGKILL only.

@@ -131,6 +131,7 @@ assert_traits! {
     ops::Until<()>: Sync;
     ops::Validate<Stream>: Send Unpin;
     ops::Validate<()>: Sync;
+    ops::VerifyWith<Stream, Raw, Raw, Pinned>: Send Unpin;
 }
 #[cfg(feature = "kube-runtime")]
 assert_traits! {
@@ -143,6 +144,7 @@ assert_not! {
     ops::Reflect<(), Local, ()>: Send Sync;
     ops::Reflect<Pinned, (), ()>: Unpin;
     ops::SendTo<(), Pinned, (), ()>: Unpin;
+    ops::VerifyWith<(), Raw, Raw, ()>: Sync; // it holds a request
 }
 
 // Policies.
@@ -180,6 +182,23 @@ assert_traits! {
     store::Closed: Send Sync Unpin;
     store::NotReady: Send Sync Unpin;
     store::States<Raw>: Send Unpin;
+    store::Subscription<Raw>: Send Unpin;
+    store::Noting<Raw>: Send Unpin;
+    store::Ledger<Raw>: Send Sync Unpin;
+    store::Ledger<Local>: Send Sync;
+    store::LedgerEntry: Send Sync Unpin;
+    store::Noted<Raw>: Send Sync Unpin;
+    store::Noted<Pinned>: Unpin;
+    store::NotedChanges<Raw>: Send Sync Unpin;
+    store::Changed: Send Unpin;
+    store::Settle: Send Unpin;
+    store::KeepOpen<Raw>: Send Sync Unpin;
+    store::Checkpoint<Raw>: Send Sync Unpin;
+    store::Checkpoints<Stream, Raw>: Send Unpin;
+    store::RestoreError: Send Sync Unpin;
+    store::WaitError: Send Sync Unpin;
+    store::Rewound: Send Sync Unpin;
+    store::NotComparable: Send Sync Unpin;
 }
 assert_not! {
     Store<Local>: Send Sync;
@@ -204,6 +223,7 @@ assert_traits! {
 assert_traits! {
     listwatch::client::ClientBuilder: Send Sync Unpin;
     listwatch::client::Client: Send Sync Unpin;
+    listwatch::client::Discovered: Send Sync Unpin;
     listwatch::client::Collection<Raw>: Send Sync Unpin;
     listwatch::client::Collection<Pinned>: Unpin;
     listwatch::client::Headers: Send Sync Unpin;

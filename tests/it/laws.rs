@@ -50,6 +50,12 @@ const OPERATORS: &[(&str, Checks)] = &[
     ("tee", || on_events(false, |below| below.tee(Names))),
     ("until", || on_events(false, |below| below.until(CancellationToken::new()))),
     ("validate", || on_events(false, EventStreamExt::validate)),
+    ("verify_with", || {
+        on_events(true, |below| {
+            let lists = testing::ScriptedApi::new().on_list("3", [testing::raw("a", "1")]).on_list("6", []);
+            below.verify_with(lists, Raw::clone)
+        })
+    }),
 ];
 
 /// What `src/ops` holds besides operators.

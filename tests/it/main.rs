@@ -8,9 +8,19 @@ mod bounds;
 #[cfg(feature = "client")]
 mod client_answers;
 #[cfg(feature = "client")]
+mod client_config;
+#[cfg(feature = "client")]
+mod client_exec;
+#[cfg(feature = "client")]
 mod client_http;
+#[cfg(feature = "kube-client")]
+mod client_kube;
+#[cfg(feature = "client")]
+mod client_leak;
 #[cfg(feature = "client")]
 mod client_requests;
+#[cfg(feature = "client")]
+mod client_server;
 #[cfg(any(feature = "client", feature = "kube-client"))]
 mod decode_bodies;
 mod filter_objects;
@@ -18,7 +28,10 @@ mod filter_objects;
 mod into_kube;
 mod laws;
 mod map_objects;
+#[cfg(feature = "client")]
 mod mirror;
+#[cfg(feature = "client")]
+mod mirror_modules;
 mod objects;
 mod on_error;
 mod only_changed_by;

@@ -16,7 +16,6 @@ mod watch_decoder;
 pub use self::list_decoder::ListDecoder;
 pub use self::watch_decoder::WatchDecoder;
 
-#[cfg(feature = "client")]
 pub(super) use self::status::status_in;
 
 /// client-go's limit for one event.

@@ -30,10 +30,18 @@ pub(super) struct Watching<K> {
 
 struct Initial {
     last_added: Instant,
+    last_event: Option<Instant>,
     next_notice: Instant,
 }
 
 impl<K> Watching<K> {
+    fn heard(&mut self, now: Instant) {
+        self.events += 1;
+        if let Some(initial) = &mut self.initial {
+            initial.last_event = Some(now);
+        }
+    }
+
     fn ending(&self, now: Instant) -> Ending {
         let short = STANDS.min(self.timeout / 2);
         if self.events == 0 && now < self.opened + short { Ending::Short } else { Ending::Clean }
@@ -76,8 +84,11 @@ impl<K: Object> Driver<K> {
         self.plan.decide(Outcome::Answered, answered);
         self.stats.edit(|stats| stats.last_heard = Some(answered));
         tracing::debug!(version = %rv, send_initial_events, "watch opened");
-        let initial = send_initial_events
-            .then(|| Initial { last_added: opened, next_notice: answered + self.settings.bookmark_notice });
+        let initial = send_initial_events.then(|| Initial {
+            last_added: opened,
+            last_event: None,
+            next_notice: opened + self.settings.bookmark_notice,
+        });
         self.phase = Phase::Watching(Watching { body, opened, answered, timeout: on_wire, life, events: 0, initial });
         send_initial_events.then_some(Ok(Event::SnapshotStart))
     }
@@ -150,7 +161,18 @@ impl<K: Object> Driver<K> {
             }
             initial.next_notice = now + period;
             let (waited, events) = (now - watching.opened, watching.events);
-            tracing::warn!(?waited, events, "waiting for the closing bookmark of the watch-list");
+            match initial.last_event.map(|last| now - last) {
+                None => tracing::warn!(
+                    "waiting for the closing bookmark of the watch-list, no events received for {waited:?}"
+                ),
+                Some(silent) if silent >= period => {
+                    tracing::warn!(
+                        events,
+                        "waiting for the closing bookmark of the watch-list, received last event {silent:?} ago"
+                    );
+                }
+                Some(_) => {}
+            }
             return None;
         }
         if self.owes_watching && now >= watching.answered + STANDS {
@@ -179,7 +201,8 @@ impl<K: Object> Driver<K> {
                 }
             }
             (_, Some(cause)) => cause,
-            (_, None) => Error::interrupted("the watch-list ended before its closing bookmark"),
+            (Ending::Deadline, None) => Error::silent("its time was over, or it brought nothing for too long"),
+            (Ending::Clean, None) => Error::interrupted("the server ended it"),
         };
         let verdict = self.plan.decide(Outcome::Ended(ending), Instant::now());
         self.carry_out(verdict, error)
@@ -192,14 +215,14 @@ impl<K: Object> Driver<K> {
             WireEvent::Error(error) => return self.failed(error, false),
             WireEvent::Unknown(_) => return self.failed(Error::garbage("an unknown type of event"), false),
             WireEvent::Bookmark { resource_version, initial_events_end } => {
-                watching.events += 1;
+                watching.heard(now);
                 return self.bookmark(resource_version, initial_events_end.as_deref());
             }
             WireEvent::Added(object) => Event::Added(object),
             WireEvent::Modified(object) => Event::Modified(object),
             WireEvent::Deleted(object) => Event::Deleted(object),
         };
-        watching.events += 1;
+        watching.heard(now);
         if let Some(initial) = &mut watching.initial {
             let event = match event {
                 Event::Added(object) => {
@@ -265,7 +288,7 @@ impl<K: Object> Driver<K> {
     fn unreadable(&mut self, error: Error) -> Option<Item<K>> {
         let now = Instant::now();
         let Phase::Watching(watching) = &mut self.phase else { return None };
-        watching.events += 1;
+        watching.heard(now);
         let Some(object) = error.object() else { return Some(Err(self.told(error, Recovery::Skip))) };
         if object.name.is_empty() {
             return self.failed(Error::garbage("an event without a readable name"), false);

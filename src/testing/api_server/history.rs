@@ -19,6 +19,8 @@ pub(super) struct History {
 struct Table {
     versions: BTreeMap<String, Vec<Version>>,
     log: VecDeque<Change>,
+    /// The newest change that the log has lost.
+    forgotten: u64,
 }
 
 /// An object as it was from a revision on, or nothing from its deletion on.
@@ -94,6 +96,11 @@ impl History {
         table.log.range(from..).take_while(|change| change.revision <= until).take(most).cloned().collect()
     }
 
+    /// Whether changes of a resource after this revision are forgotten, so that a watch cannot go on from it.
+    pub(super) fn has_forgotten(&self, resource: &str, after: u64) -> bool {
+        self.tables.get(resource).is_some_and(|table| after < table.forgotten)
+    }
+
     /// Forgets what no list or watch at `revision` or later needs; a watch cache that reaches further back keeps its
     /// changes.
     pub(super) fn compact(&mut self, revision: u64, cache_start: u64) {
@@ -105,8 +112,9 @@ impl History {
                 versions.drain(..kept);
                 !(versions.len() == 1 && versions[0].1.is_none())
             });
-            while table.log.front().is_some_and(|change| change.revision <= compacted.min(cache_start)) {
-                table.log.pop_front();
+            // The change at the compacted revision itself is kept, for a watch from the one before, as etcd keeps it.
+            while table.log.front().is_some_and(|change| change.revision < compacted.min(cache_start)) {
+                table.forgotten = table.log.pop_front().map_or(table.forgotten, |change| change.revision);
             }
         }
     }

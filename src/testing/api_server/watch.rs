@@ -34,6 +34,8 @@ struct Batch {
     changes: Vec<Change>,
     /// There is nothing more up to `current`.
     complete: bool,
+    /// Changes that this watch has not sent are forgotten.
+    expired: bool,
     /// The resource is no longer served.
     last: bool,
     /// How far the server is.
@@ -117,6 +119,10 @@ impl Watch {
             loop {
                 changed.borrow_and_update();
                 let Some(batch) = self.next(position) else { return };
+                if batch.expired {
+                    yield error_event(&self.expired(position));
+                    return;
+                }
                 if batch.changes.len() > self.settings.slow_watch {
                     return;
                 }
@@ -168,6 +174,7 @@ impl Watch {
         let changes = data.changes(resource, position, &self.settings, most);
         (data.era == self.era).then(|| Batch {
             complete: changes.len() < most,
+            expired: data.history.has_forgotten(&resource.qualified(), position),
             last: !data.serves(resource),
             current: data.current(resource, &self.settings),
             changes,
@@ -181,6 +188,10 @@ impl Watch {
         } else {
             (version + 1 < data.history.compacted()).then(Refusal::watch_expired)
         }
+    }
+
+    fn expired(&self, position: u64) -> Refusal {
+        if self.cached() { Refusal::too_old(position, self.state.lock().cache_start) } else { Refusal::watch_expired() }
     }
 
     fn initial_events(&self) -> (Vec<Bytes>, u64) {

@@ -6,7 +6,6 @@ use std::time::Duration;
 #[serde(deny_unknown_fields, default)]
 pub struct Setup {
     pub typed: Option<String>,
-    #[serde(rename = "note")]
     pub note: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub client: ClientSetup,
@@ -127,6 +126,12 @@ pub enum When {
 pub enum StepDo {
     WriteTokenFile,
     ServerRevokes,
+}
+
+impl Consumer {
+    pub fn is_slow(&self) -> bool {
+        !self.handler_delay_ms.is_zero()
+    }
 }
 
 impl Setup {

@@ -100,3 +100,19 @@ async fn an_outage_is_survived() {
     server.start_again().await.expect("the same port");
     equal(&server, handle.store()).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_forgotten_before_a_watch_sent_it_is_not_lost() {
+    let (server, client) = start().await;
+    put(&server, "a", "1");
+    let handle = Reflector::new(Collection::<ConfigMap>::all(client)).spawn();
+    handle.store().ready().await.expect("a first list");
+    server.hold_cache();
+    put(&server, "b", "1");
+    put(&server, "c", "1");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    server.compact();
+    server.resume_cache();
+    equal(&server, handle.store()).await;
+    assert!(handle.stats().get().lists > 1, "the watch could not go on");
+}

@@ -5,6 +5,7 @@ use listwatch::{
     Error, Status,
     source::{ListWatch, WireEvent},
 };
+use std::time::Duration;
 use tokio::time::Instant;
 
 #[tokio::test(start_paused = true)]
@@ -22,7 +23,7 @@ async fn a_watch_that_ends_by_itself_is_reopened_after_a_second_since_it_was_ope
     tokio::time::sleep(S * 3).await;
     let start = Instant::now();
     assert_eq!(next(&mut watch, 1).await, ["added b"]);
-    assert_eq!(start.elapsed(), S * 0, "time spent elsewhere counts");
+    assert_eq!(start.elapsed(), Duration::ZERO, "time spent elsewhere counts");
 }
 
 #[tokio::test(start_paused = true)]

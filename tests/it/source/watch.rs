@@ -35,7 +35,7 @@ async fn a_first_event_brings_it_forward() {
     let start = Instant::now();
     let told = next(&mut events, 5).await;
     assert_eq!(told[3..], ["watching 7", "added b"]);
-    assert_eq!(start.elapsed(), S * 0);
+    assert_eq!(start.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,7 +170,7 @@ async fn short_watches_are_errors_and_the_tenth_relists() {
 #[tokio::test(start_paused = true)]
 async fn half_the_life_bounds_what_is_short() {
     let api = api().on_watch_steps([Step::Wait(S * 3 / 4)]).on_watch([]);
-    let mut watch = api.clone().watch_from("7").unwrap().watch_timeout(S).floor(S * 0);
+    let mut watch = api.clone().watch_from("7").unwrap().watch_timeout(S).floor(Duration::ZERO);
     let _ = tokio::time::timeout(S / 2, watch.next()).await;
     let item = tokio::time::timeout(S, watch.next()).await;
     let timeout = api.calls()[0].watch().unwrap().timeout;
@@ -228,7 +228,7 @@ async fn within_its_window_an_internal_error_only_reopens() {
         api = api.on_watch_steps([Step::Wait(S), Step::Item(Ok(internal()))]);
     }
     let api = api.on_list("8", []);
-    let mut events = api.clone().events().internal_error_window(S * 30).floor(S * 0);
+    let mut events = api.clone().events().internal_error_window(S * 30).floor(Duration::ZERO);
     next(&mut events, 3).await;
     let mut resumed = 0;
     loop {

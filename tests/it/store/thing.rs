@@ -1,12 +1,13 @@
 //! A small object, and short ways to feed a store with it.
 
+use futures::{FutureExt, StreamExt};
 use listwatch::{
     Change, DecodeError, Error, Event, Fold, Identity, IntoFold, Object, Recovery, Store, Unreadable, UnreadableAs,
     store::StoreFold,
 };
 use std::sync::Arc;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Thing {
     pub namespace: String,
     pub name: String,
@@ -105,5 +106,14 @@ pub fn content(store: &Store<Thing>) -> Vec<String> {
 /// The same, one after another, whatever order the store is free to choose.
 pub fn sorted(mut told: Told) -> Told {
     told.sort();
+    told
+}
+
+/// What a stream tells without waiting.
+pub fn told_now(changes: &mut (impl futures::Stream<Item = Change<Thing>> + Unpin)) -> Told {
+    let mut told = Vec::new();
+    while let Some(Some(change)) = changes.next().now_or_never() {
+        told.push(brief(&change));
+    }
     told
 }

@@ -87,7 +87,8 @@ impl Client {
 
     /// Sends one request with the client's credentials and resolves to an answer that is JSON with status 200.
     ///
-    /// A 401 makes the client ask its source of credentials again; one that differs is tried once, at once.
+    /// A 401 makes the client ask its source of credentials again, and look whether the files of its certificate were
+    /// replaced; a credential that differs is tried once, at once.
     ///
     /// # Errors
     ///
@@ -100,22 +101,32 @@ impl Client {
         for (name, value) in self.0.headers.iter() {
             request.headers_mut().add(name, value);
         }
-        let Some(cache) = &self.0.credentials else { return judged(self.0.transport.send(request).await?).await };
-        let credential = cache.current().await?;
+        let cache = self.0.credentials.as_ref();
+        let credential = match cache {
+            Some(cache) => cache.current().await?,
+            None => Credential::none(),
+        };
         let answer = self.show(&request, &credential).await?;
-        if answer.status() == 401
-            && let Some(other) = cache.other_than(&credential).await?
-        {
-            tracing::debug!("the credential was refused; another one is tried");
-            return judged(self.show(&request, &other).await?).await;
+        if answer.status() != 401 {
+            return judged(answer).await;
         }
-        judged(answer).await
+        let other = match cache {
+            Some(cache) => cache.other_than(&credential).await?,
+            None => None,
+        };
+        if !self.0.transport.has_changed() && other.is_none() {
+            return judged(answer).await;
+        }
+        tracing::debug!("the credential was refused; another one is tried");
+        judged(self.show(&request, &other.unwrap_or(credential)).await?).await
     }
 
     async fn show(&self, request: &Request, credential: &Credential) -> Result<Response, Error> {
         let mut request = request.clone();
-        request.show(credential);
-        self.0.transport.send(request).await
+        if let Some(value) = credential.header() {
+            request.headers_mut().set("Authorization", value);
+        }
+        self.0.transport.send(request, credential.identity().cloned()).await
     }
 }
 

@@ -1,0 +1,137 @@
+//! Discovery documents, as far as they matter here.
+
+use super::Discovered;
+use kube_core::ApiResource;
+
+/// What `/api` and `/apis` answer: the whole tree where the server can (since 1.26), else names of what to ask next.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Root {
+    items: Option<Vec<GroupTree>>,
+    versions: Vec<String>,
+    groups: Vec<Group>,
+}
+
+#[derive(serde::Deserialize)]
+struct GroupTree {
+    #[serde(default)]
+    metadata: Name,
+    #[serde(default)]
+    versions: Vec<VersionTree>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Name {
+    name: String,
+}
+
+#[derive(serde::Deserialize)]
+struct VersionTree {
+    version: String,
+    #[serde(default)]
+    resources: Vec<TreeResource>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TreeResource {
+    resource: String,
+    #[serde(default)]
+    response_kind: Option<Kind>,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    singular_resource: String,
+    #[serde(default)]
+    short_names: Vec<String>,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+#[derive(serde::Deserialize)]
+struct Kind {
+    kind: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Group {
+    versions: Vec<GroupVersion>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GroupVersion {
+    group_version: String,
+}
+
+/// What `/api/v1` or `/apis/apps/v1` answers.
+#[derive(serde::Deserialize)]
+pub(super) struct Resources {
+    #[serde(default)]
+    resources: Vec<Resource>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Resource {
+    name: String,
+    kind: String,
+    #[serde(default)]
+    namespaced: bool,
+    #[serde(default)]
+    singular_name: String,
+    #[serde(default)]
+    short_names: Vec<String>,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+impl Root {
+    /// The resources, in the server's order of preference; or the group versions that are to be asked.
+    pub(super) fn resources(self) -> Result<Vec<Discovered>, Vec<String>> {
+        let Some(items) = self.items else {
+            let groups = self.groups.into_iter().flat_map(|group| group.versions).map(|version| version.group_version);
+            return Err(self.versions.into_iter().chain(groups).collect());
+        };
+        let mut found = Vec::new();
+        for group in items {
+            for version in group.versions {
+                let named = |resource| of_tree(&group.metadata.name, &version.version, resource);
+                found.extend(version.resources.into_iter().filter_map(named));
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn of_tree(group: &str, version: &str, resource: TreeResource) -> Option<Discovered> {
+    Some(Discovered {
+        resource: api_resource(group, version, resource.response_kind?.kind, resource.resource),
+        namespaced: resource.scope == "Namespaced",
+        singular: resource.singular_resource,
+        short_names: resource.short_names,
+        verbs: resource.verbs,
+    })
+}
+
+impl Resources {
+    /// The resources of this group version, without subresources.
+    pub(super) fn of(self, group_version: &str) -> Vec<Discovered> {
+        let (group, version) = group_version.split_once('/').unwrap_or(("", group_version));
+        let resources = self.resources.into_iter().filter(|resource| !resource.name.contains('/'));
+        let named = |resource: Resource| Discovered {
+            resource: api_resource(group, version, resource.kind, resource.name),
+            namespaced: resource.namespaced,
+            singular: resource.singular_name,
+            short_names: resource.short_names,
+            verbs: resource.verbs,
+        };
+        resources.map(named).collect()
+    }
+}
+
+fn api_resource(group: &str, version: &str, kind: String, plural: String) -> ApiResource {
+    let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    ApiResource { group: group.to_owned(), version: version.to_owned(), api_version, kind, plural }
+}
