@@ -17,15 +17,15 @@ pub fn of<C: AsyncFn(Access)>(consumer: C) -> Trial<C> {
     }
 }
 
-/// What happens to the server at one step, and what it is called in reports.
-type Step = (String, Box<dyn Fn(&ApiServer)>);
+/// What others do to the cluster.
+type Step = Box<dyn Fn(&ApiServer)>;
 
 /// A consumer and what happens around it, step by step. Made by [`of`].
 #[must_use = "a trial does nothing until explored"]
 pub struct Trial<C> {
     pub(super) consumer: C,
-    pub(super) given: Box<dyn Fn(&ApiServer)>,
-    pub(super) steps: Vec<Step>,
+    pub(super) given: Step,
+    pub(super) steps: Vec<(String, Step)>,
     pub(super) settle: Duration,
     pub(super) ignoring: Box<dyn Fn(&mut Value)>,
 }
