@@ -483,7 +483,8 @@ pub trait EventStreamExt: Stream {
     ///
     /// An object that does not match becomes a `Deleted` of itself if it was passed before, or if the stream began
     /// without a snapshot and none has come yet, as the consumer may then hold it from elsewhere; else it is left out,
-    /// also inside a snapshot. A `Deleted` always passes. Errors pass, also those of objects that do not decode.
+    /// also inside a snapshot. A `Deleted` always passes. Errors pass; an object that does not decode counts as passed, as
+    /// the consumer may hold what it could read last.
     ///
     /// # Memory
     ///
@@ -508,6 +509,7 @@ pub trait EventStreamExt: Stream {
     where
         Self: Stream<Item = Result<Event<K>, E>> + Sized,
         K: Object,
+        E: Recover,
         F: FnMut(&K) -> bool,
     {
         assert_stream::<Result<Event<K>, E>, _>(FilterObjects::new(self, f))

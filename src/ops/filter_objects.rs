@@ -1,5 +1,5 @@
 use super::stage::{Stage, operator};
-use crate::{Event, Key, Object, OwnedKey};
+use crate::{Event, Key, Object, OwnedKey, Recover, Unreadable, UnreadableAs};
 use futures::Stream;
 use hashbrown::{Equivalent, HashSet};
 use pin_project::pin_project;
@@ -51,6 +51,7 @@ impl<S, F, K, E> Stream for FilterObjects<S, F>
 where
     S: Stream<Item = Result<Event<K>, E>>,
     K: Object,
+    E: Recover,
     F: FnMut(&K) -> bool,
 {
     type Item = S::Item;
@@ -58,7 +59,10 @@ where
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
         self.project().stage.poll_some(cx, |filter, item| match item {
             Ok(event) => filter.filter(event).map(Ok),
-            Err(error) => Some(Err(error)),
+            Err(error) => {
+                filter.unreadable(error.object());
+                Some(Err(error))
+            }
         })
     }
 
@@ -68,6 +72,15 @@ where
 }
 
 impl<F> Filter<F> {
+    /// Of an object that does not decode the consumer holds what it could read last, and that it cannot read it.
+    fn unreadable(&mut self, object: Option<&Unreadable>) {
+        match object {
+            Some(gone) if gone.came_as == UnreadableAs::Deleted => _ = self.passed.remove(gone.key()),
+            Some(object) => self.passed.insert(object.key()),
+            None => {}
+        }
+    }
+
     fn filter<K: Object>(&mut self, event: Event<K>) -> Option<Event<K>>
     where
         F: FnMut(&K) -> bool,

@@ -1,6 +1,6 @@
 use futures::FutureExt;
 use futures::{StreamExt, stream};
-use listwatch::{Error, Event, EventStreamExt, Object, Raw, UnreadableAs, testing};
+use listwatch::{DecodeError, Error, Event, EventStreamExt, Object, Raw, Unreadable, UnreadableAs, testing};
 use std::panic::AssertUnwindSafe;
 use tokio_test::{assert_pending, task};
 
@@ -74,6 +74,23 @@ async fn inside_a_snapshot_an_object_that_was_listed_is_taken_back() {
         end(),
     ]);
     assert_eq!(out.await, ["snapshot_start", "listed a@1", "deleted a@2", "listed a@12", "snapshot_end"]);
+}
+
+#[tokio::test]
+async fn what_became_unreadable_is_deleted_once_it_is_seen_not_to_match() {
+    let unreadable =
+        |came_as, name: &str| Err(Error::unreadable(Unreadable::new(came_as, "", name), DecodeError::new("bad")));
+    let out = filtered([
+        start(),
+        unreadable(UnreadableAs::Listed, "a"),
+        unreadable(UnreadableAs::Listed, "b"),
+        end(),
+        Ok(Event::modified(raw("a", "2"))),
+        Ok(Event::modified(raw("a", "2"))),
+        unreadable(UnreadableAs::Deleted, "b"),
+        Ok(Event::added(raw("b", "2"))),
+    ]);
+    assert_eq!(out.await, ["snapshot_start", "err", "err", "snapshot_end", "deleted a@2", "err"]);
 }
 
 #[tokio::test]

@@ -284,11 +284,13 @@ impl ApiServer {
         self.compact_to(self.resource_version());
     }
 
-    /// Forgets the history before a version, in storage and in the watch cache.
+    /// Forgets the history before a version, in storage and in the watch cache; one that is
+    /// [held](Self::hold_cache) keeps what it has still to see.
     pub fn compact_to(&self, version: u64) {
         self.shared().state.change(|data| {
-            data.cache_start = data.cache_start.max(version.min(data.history.revision()));
-            data.history.compact(version, data.cache_start);
+            let seen = data.cache_stopped.unwrap_or(u64::MAX).min(data.history.revision());
+            data.cache_start = data.cache_start.max(version.min(seen));
+            data.history.compact(version, data.cache_start, seen);
         });
     }
 
@@ -296,8 +298,9 @@ impl ApiServer {
     /// can serve go on.
     pub fn compact_storage_to(&self, version: u64) {
         self.shared().state.change(|data| {
+            let seen = data.cache_stopped.unwrap_or(u64::MAX);
             let cache_start = data.cache_start;
-            data.history.compact(version, cache_start);
+            data.history.compact(version, cache_start, seen);
         });
     }
 

@@ -102,13 +102,13 @@ impl History {
     }
 
     /// Forgets what no list or watch at `revision` or later needs; a watch cache that reaches further back keeps its
-    /// changes.
-    pub(super) fn compact(&mut self, revision: u64, cache_start: u64) {
+    /// changes, and one that has seen less than `revision` the objects as it saw them.
+    pub(super) fn compact(&mut self, revision: u64, cache_start: u64, seen: u64) {
         self.compacted = self.compacted.max(revision.min(self.revision));
         let compacted = self.compacted;
         for table in self.tables.values_mut() {
             table.versions.retain(|_, versions| {
-                let kept = versions.iter().rposition(|(version, _)| *version <= compacted).unwrap_or(0);
+                let kept = versions.iter().rposition(|(version, _)| *version <= compacted.min(seen)).unwrap_or(0);
                 versions.drain(..kept);
                 !(versions.len() == 1 && versions[0].1.is_none())
             });
