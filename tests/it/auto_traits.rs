@@ -234,6 +234,17 @@ assert_traits! {
     listwatch::client::TokenFile: Send Sync Unpin;
 }
 
+// Perturbed runs: what a trial is made of stays on its thread.
+#[cfg(feature = "client")]
+assert_traits! {
+    testing::perturb::Access: Send Sync Unpin;
+    testing::perturb::EndState: Send Sync Unpin;
+    testing::perturb::Found: Send Sync Unpin;
+    testing::perturb::Perturbation: Send Sync Unpin;
+    testing::perturb::Report: Send Sync Unpin;
+    testing::perturb::Trial<()>: Unpin;
+}
+
 // More of the testing room.
 assert_traits! {
     testing::ScriptedApi<Raw>: Send Sync Unpin;
