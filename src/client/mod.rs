@@ -3,6 +3,10 @@
 //! `Collection` is what can be listed and watched, `Client` how the server is reached and who asks. Below them
 //! `Transport` is the seam to whatever carries requests, and [`ListDecoder`] and [`WatchDecoder`] turn bodies into
 //! objects, for sources of one's own. With the feature `kube-client`, `kube::Api<K>` can be listed and watched as well.
+#![cfg_attr(
+    all(fuzzing, not(feature = "client")),
+    allow(dead_code, unused_imports, reason = "the fuzz targets build the decoders alone")
+)]
 
 mod answer;
 mod chain;
