@@ -49,9 +49,10 @@ fn is_equal(world: &World) -> Result<(), String> {
 
 /// Nothing more happens, and requests are as rare as the settings say.
 pub async fn stays_quiet(world: &World) -> Result<(), String> {
-    // What was opened while faults were in force may still end in its own way.
-    let life = world.mirrors.all().iter().map(|mirror| mirror.setup.watch_timeout).max().unwrap_or_default() * 2;
-    sleep(life + secs(60)).await;
+    // What was opened while faults were in force may still end in its own way, and a slow consumer comes late to it.
+    let longest = |time: fn(&Mirror) -> Duration| world.mirrors.all().iter().map(time).max().unwrap_or_default();
+    let life = longest(|mirror| mirror.setup.watch_timeout) * 2;
+    sleep(life + secs(60) + longest(|mirror| mirror.setup.pace) * 60).await;
     let since = Instant::now();
     sleep(life + secs(60)).await;
     for mirror in world.mirrors.all().iter() {
