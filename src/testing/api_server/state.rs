@@ -41,6 +41,7 @@ impl State {
     }
 
     /// A copy as it was at a version.
+    #[cfg(feature = "client")]
     pub(super) fn fork(&self, version: u64) -> Self {
         let data = self.lock();
         let mut fork = Self::new(data.resources.clone()).data;
