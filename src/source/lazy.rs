@@ -90,6 +90,8 @@ impl<K: Object> Lazy<K> {
             namespace = source.namespace(),
         );
         self.span.in_scope(|| tracing::debug!("stream started"));
+        #[cfg(feature = "metrics")]
+        self.stats.label(&self.settings.name, source.resource());
         let driver = Driver::new(
             source,
             self.mode,

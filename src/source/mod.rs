@@ -33,6 +33,8 @@ mod driver;
 mod internal_errors;
 mod lazy;
 mod list_watch;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod pace;
 mod params;
 mod plan;

@@ -43,7 +43,14 @@ pub struct Stats {
 
 /// Reads a stream's [`Stats`] at any time, also after the stream went into a pipeline or another task.
 #[derive(Clone, Default)]
-pub struct StatsHandle(Arc<Mutex<Stats>>);
+pub struct StatsHandle(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    stats: Mutex<Stats>,
+    #[cfg(feature = "metrics")]
+    labels: std::sync::OnceLock<super::metrics::Labels>,
+}
 
 impl StatsHandle {
     /// The present figures.
@@ -51,12 +58,33 @@ impl StatsHandle {
         self.lock().clone()
     }
 
+    #[cfg(not(feature = "metrics"))]
     pub(crate) fn edit(&self, edit: impl FnOnce(&mut Stats)) {
         edit(&mut self.lock());
     }
 
+    /// Also tells the `metrics` facade what was gained, outside of the lock: its recorder is the user's.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn edit(&self, edit: impl FnOnce(&mut Stats)) {
+        let (before, after) = {
+            let mut stats = self.lock();
+            let before = stats.clone();
+            edit(&mut stats);
+            (before, stats.clone())
+        };
+        if let Some(labels) = self.0.labels.get() {
+            labels.tell(&before, &after);
+        }
+    }
+
+    /// From here on the figures are told under these labels.
+    #[cfg(feature = "metrics")]
+    pub(super) fn label(&self, name: &str, resource: &str) {
+        let _ = self.0.labels.set(super::metrics::Labels::new(name, resource));
+    }
+
     fn lock(&self) -> MutexGuard<'_, Stats> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

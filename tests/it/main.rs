@@ -28,6 +28,8 @@ mod filter_objects;
 mod into_kube;
 mod laws;
 mod map_objects;
+#[cfg(feature = "metrics")]
+mod metrics;
 #[cfg(feature = "client")]
 mod mirror;
 #[cfg(feature = "client")]
