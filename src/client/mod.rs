@@ -1,6 +1,6 @@
 //! The API server over HTTP.
 //!
-//! `Collection` is what can be listed and watched, `Client` how the server is reached and who asks. Below them
+//! `Collection` is what can be listed and watched, or the one object that is waited for, `Client` how the server is reached and who asks. Below them
 //! `Transport` is the seam to whatever carries requests, and [`ListDecoder`] and [`WatchDecoder`] turn bodies into
 //! objects, for sources of one's own. With the feature `kube-client`, `kube::Api<K>` can be listed and watched as well.
 #![cfg_attr(
@@ -33,6 +33,8 @@ mod kube;
 #[cfg(feature = "client")]
 mod kubeconfig;
 #[cfg(feature = "client")]
+mod object;
+#[cfg(feature = "client")]
 mod settings;
 #[cfg(feature = "client")]
 mod tls;
@@ -51,5 +53,6 @@ pub use self::{
     collection::Collection,
     credentials::{Credential, CredentialSource, TokenFile},
     discovery::Discovered,
+    object::ObjectStates,
     transport::Transport,
 };

@@ -18,4 +18,5 @@ mod mirror;
 mod refused;
 mod restart;
 mod strategies;
+mod warm_start;
 mod writers;

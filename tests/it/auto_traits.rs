@@ -226,6 +226,7 @@ assert_traits! {
     listwatch::client::Discovered: Send Sync Unpin;
     listwatch::client::Collection<Raw>: Send Sync Unpin;
     listwatch::client::Collection<Pinned>: Unpin;
+    listwatch::client::ObjectStates<Raw>: Send Unpin;
     listwatch::client::Headers: Send Sync Unpin;
     listwatch::client::Request: Send Sync Unpin;
     listwatch::client::RequestKind: Send Sync Unpin;

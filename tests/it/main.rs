@@ -18,6 +18,8 @@ mod client_kube;
 #[cfg(feature = "client")]
 mod client_leak;
 #[cfg(feature = "client")]
+mod client_object;
+#[cfg(feature = "client")]
 mod client_requests;
 #[cfg(feature = "client")]
 mod client_server;
