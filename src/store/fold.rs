@@ -171,7 +171,10 @@ impl<K: Object> StoreFold<K> {
             let key = object.key();
             let hash = root.hash(key);
             part.reach(object.resource_version.as_str(), deletion);
-            let held = held(root, part, hash, key)?;
+            let held = match held(root, part, hash, key) {
+                Err(_) if deletion => None, // another part's object, but maybe this part's note of an unreadable one
+                held => held?,
+            };
             if deletion {
                 part.mark_readable(hash, key);
             } else {

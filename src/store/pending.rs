@@ -142,13 +142,15 @@ impl<K: Object> Pending<K> {
     pub(super) fn unreadable(&mut self, shared: &Shared<K>, object: &Unreadable) {
         let key = object.key();
         let hash = self.draft.base().hash(key);
-        if self.taken(shared, hash, key).is_some() {
+        let deletion = object.came_as == UnreadableAs::Deleted;
+        // A deletion also takes back what this snapshot brought before another part took the key.
+        if !deletion && self.taken(shared, hash, key).is_some() {
             return;
         }
         let held = self.draft.held(hash, key).cloned();
         // what the consumer was told, rather than what this snapshot brought
         let last = self.before(hash, key).or(held.as_ref()).cloned();
-        if object.came_as == UnreadableAs::Deleted {
+        if deletion {
             self.unreadable.remove(hash, |held| held.key() == key);
             if let (Some(_), Some(last)) = (held, last) {
                 self.goes(hash, &last, OBSERVED);

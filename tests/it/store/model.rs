@@ -43,15 +43,10 @@ impl Model {
     pub fn event(&mut self, at: usize, event: &Event<Thing>) -> bool {
         let placed = self.parts[at].grammar.event(event).is_ok();
         let thing = event.object().map(|object| Thing::clone(object));
-        if let Some(thing) = thing.as_ref().filter(|thing| placed && self.is_anothers(at, &thing.name)) {
-            let deletion = matches!(event, Event::Deleted(_));
-            let part = &mut self.parts[at];
-            if deletion && part.grammar == Grammar::Snapshot {
-                part.pending.unreadable.remove(&thing.name);
-            } else if deletion {
-                part.unreadable.remove(&thing.name);
-            }
-            return deletion; // a deletion of an unknown key is nothing to refuse
+        // A deletion is nothing to refuse: it takes back what this part's own snapshot brought, if anything.
+        let deletion = matches!(event, Event::Deleted(_));
+        if thing.as_ref().is_some_and(|thing| placed && !deletion && self.is_anothers(at, &thing.name)) {
+            return false;
         }
         let others: BTreeSet<String> = self
             .parts
@@ -100,11 +95,11 @@ impl Model {
     }
 
     pub fn unreadable(&mut self, at: usize, came_as: UnreadableAs, name: &str, uid: &str) {
-        if self.is_anothers(at, name) {
+        let deletion = came_as == UnreadableAs::Deleted;
+        if !deletion && self.is_anothers(at, name) {
             return;
         }
         let part = &mut self.parts[at];
-        let deletion = came_as == UnreadableAs::Deleted;
         let (content, unreadable, last) = match part.grammar {
             Grammar::Void => return,
             Grammar::Snapshot => {

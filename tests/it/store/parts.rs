@@ -1,8 +1,8 @@
 //! One store fed by several streams.
 
-use super::thing::{Thing, content, error, fail, feed, fold, listed, sorted, thing, told_now};
+use super::thing::{Thing, content, error, fail, feed, fold, listed, sorted, thing, told_now, unreadable};
 use futures::FutureExt;
-use listwatch::{Event, Fold, IntoFold, Recovery, State, Store, store::StoreFold};
+use listwatch::{Event, Fold, IntoFold, Recovery, State, Store, UnreadableAs, store::StoreFold};
 
 fn part(store: &Store<Thing>, name: &str) -> StoreFold<Thing> {
     store.part(name).into_fold()
@@ -62,6 +62,36 @@ fn of_two_snapshots_that_race_for_a_key_the_first_to_end_has_it() {
     assert_eq!(feed(&mut a, [Event::SnapshotEnd("3".into())]), ["+a1@1!", "synced 3!"]);
     assert_eq!(content(&store), ["a1@1", "x@2"]);
     assert_eq!((store.part("a").len(), store.part("b").len()), (1, 1));
+}
+
+#[test]
+fn a_deletion_within_a_snapshot_counts_although_another_part_took_the_key() {
+    let deletions: [fn(&mut StoreFold<Thing>); 2] = [
+        |a| assert_eq!(feed(a, [Event::deleted(thing("x", 3))]), [""; 0]),
+        |a| assert_eq!(fail(a, &unreadable(UnreadableAs::Deleted, "x", "", "3")), [""; 0]),
+    ];
+    for delete in deletions {
+        let store = Store::new();
+        let (mut a, mut b) = (part(&store, "a"), part(&store, "b"));
+        feed(&mut a, [Event::SnapshotStart, Event::listed(thing("x", 1))]);
+        feed(&mut b, [Event::modified(thing("x", 2))]);
+        delete(&mut a);
+        assert_eq!(content(&store), ["x@2"], "not its own to delete");
+        feed(&mut b, listed([], "4"));
+        assert_eq!(feed(&mut a, [Event::SnapshotEnd("5".into())]), ["synced 5!"]);
+        assert_eq!(content(&store), [""; 0], "its stream took back what it had listed");
+    }
+}
+
+#[test]
+fn an_unreadable_deletion_ends_the_note_of_an_unreadable_object_although_another_part_took_the_key() {
+    let store = Store::new();
+    let (mut a, mut b) = (part(&store, "a"), part(&store, "b"));
+    fail(&mut a, &unreadable(UnreadableAs::Added, "x", "x", "1"));
+    assert_eq!(store.unreadable().len(), 1);
+    feed(&mut b, [Event::added(thing("x", 2))]);
+    fail(&mut a, &unreadable(UnreadableAs::Deleted, "x", "x", "3"));
+    assert_eq!((store.unreadable().len(), content(&store)), (0, vec!["x@2".into()]));
 }
 
 #[test]
