@@ -299,8 +299,13 @@ fn replace_with(fold: &mut StoreFold<Thing>, make: impl FnOnce() -> StoreFold<Th
     *fold = make();
 }
 
+/// Few by default, as this runs with every change; `PROPTEST_CASES` for more.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(96)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn one_part(steps in steps(6, 1)) {
