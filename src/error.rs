@@ -18,7 +18,7 @@ pub use self::unreadable::{Unreadable, UnreadableAs};
 /// ever show a credential or an object's content. The text is not stable.
 ///
 /// ```
-/// use listwatch::{Error, Recovery, Status};
+/// use listwatch::{Error, Status};
 ///
 /// let error = Error::from_status(Status::from_code(410).with_reason("Expired"));
 /// assert!(error.is_expired());

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
-/// use listwatch::{Object, Raw, Reflector, source::ListWatch, testing::ScriptedApi};
+/// use listwatch::{Object, Raw, Reflector, testing::ScriptedApi};
 ///
 /// let raw = Raw::decode(br#"{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"5"}}"#).unwrap();
 /// let api = ScriptedApi::new().without_watch_list().on_list("7", [raw]);

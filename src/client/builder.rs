@@ -27,6 +27,7 @@ use tower::{Layer, ServiceExt};
 ///     .url("https://cluster.example:6443")?;
 /// let refused = Client::builder().credentials(TokenFile::new("/run/token")).url("http://cluster.example");
 /// assert!(refused.unwrap_err().is_config(), "a token over plain HTTP");
+/// assert_eq!(client.default_namespace(), "default");
 /// # Ok::<_, listwatch::Error>(())
 /// ```
 pub struct ClientBuilder {

@@ -34,7 +34,7 @@ use std::{
 ///
 /// ```
 /// use futures::{StreamExt, stream};
-/// use listwatch::{Error, Raw, client::ListDecoder, source::ListPart};
+/// use listwatch::{Raw, client::ListDecoder, source::ListPart};
 ///
 /// # futures::executor::block_on(async {
 /// let chunks = [r#"{"kind":"PodList","items":[{"metadata":{"na"#, r#"me":"a"}}],"metadata":{"resourceVersion":"7"}}"#];

@@ -23,7 +23,7 @@ use std::{
 ///
 /// ```
 /// use futures::{StreamExt, stream};
-/// use listwatch::{Error, Raw, client::WatchDecoder, source::WireEvent};
+/// use listwatch::{Raw, client::WatchDecoder, source::WireEvent};
 ///
 /// # futures::executor::block_on(async {
 /// let chunks = ["{\"type\":\"ADDED\",\"object\":{\"meta", "data\":{\"name\":\"a\"}}}\n"];
