@@ -64,7 +64,6 @@ pub(crate) enum Verdict {
     Next(Option<Recovery>),
     /// The snapshot is complete: its `SnapshotEnd`, then on.
     SnapshotEnd {
-        reads_on: bool,
         over: bool,
     },
     /// An `Err` item with this recovery, and the stream is over.
@@ -177,7 +176,7 @@ impl Plan {
                 (self.idle, self.bad) = (0, false);
                 self.complete = true;
                 self.next = Request::Watch { rv: version };
-                Verdict::SnapshotEnd { reads_on: true, over: false }
+                Verdict::SnapshotEnd { over: false }
             }
             Outcome::Failed { class: Class::Gone | Class::TooLarge, .. } if !self.lost => {
                 self.lost = true;
@@ -370,9 +369,9 @@ impl Plan {
                 self.pause = Pause::Poll;
             }
             (Mode::Events, Some(at)) => self.next = Request::Watch { rv: at.clone() },
-            _ => return Verdict::SnapshotEnd { reads_on: false, over: true },
+            _ => return Verdict::SnapshotEnd { over: true },
         }
-        Verdict::SnapshotEnd { reads_on: false, over: false }
+        Verdict::SnapshotEnd { over: false }
     }
 
     /// SNAP of the table.

@@ -118,7 +118,7 @@ impl<K: Object> Driver<K> {
         let version = self.snapshot.version.clone();
         let page = Outcome::Page { token: meta.continue_token, version: version.clone(), pages: self.snapshot.pages };
         match self.plan.decide(page, Instant::now()) {
-            Verdict::SnapshotEnd { over, .. } => {
+            Verdict::SnapshotEnd { over } => {
                 self.over = over;
                 Some(self.snapshot_ends(version))
             }

@@ -60,7 +60,7 @@ async fn s3_the_closing_bookmark_goes_on_as_the_watch_and_clears_the_state() {
     let mut plan = plan(Mode::Events);
     assert_eq!(fails(&mut plan, Class::Gone), FALLBACK);
     assert_eq!(fails(&mut plan, Class::Fault), RELIST);
-    assert_eq!(closing(&mut plan, "9"), Verdict::SnapshotEnd { reads_on: true, over: false });
+    assert_eq!(closing(&mut plan, "9"), Verdict::SnapshotEnd { over: false });
     assert_eq!(*plan.request(), watch("9"));
     assert_eq!(fails(&mut plan, Class::Gone), RELIST);
     assert_eq!(*plan.request(), wl("9"), "no longer lost");
@@ -148,7 +148,7 @@ async fn l2_a_token_is_the_next_page_with_the_limit_alone() {
     let mut plan = listing(Strategy::List, Some(4));
     assert_eq!(page(&mut plan, Some("t1"), "7", 1), Verdict::Next(None));
     assert_eq!(*plan.request(), Request::Page { token: "t1".into(), limit: Some(4) });
-    assert_eq!(page(&mut plan, Some(""), "7", 2), Verdict::SnapshotEnd { reads_on: false, over: false });
+    assert_eq!(page(&mut plan, Some(""), "7", 2), Verdict::SnapshotEnd { over: false });
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn l3_the_last_page_ends_the_snapshot_and_clears_the_state() {
     fails(&mut plan, Class::Garbage);
     assert_eq!(fails(&mut plan, Class::TooLarge), RELIST);
     assert_eq!(*plan.request(), list("", Some(500)));
-    assert_eq!(page(&mut plan, None, "3", 1), Verdict::SnapshotEnd { reads_on: false, over: false });
+    assert_eq!(page(&mut plan, None, "3", 1), Verdict::SnapshotEnd { over: false });
     assert_eq!(*plan.request(), watch("3"), "a lower version is believed");
     for _ in 0..9 {
         assert_eq!(fails(&mut plan, Class::Fault), RESUME, "idle began anew");
@@ -415,7 +415,7 @@ async fn list_is_the_rows_l_and_ends_with_its_snapshot() {
     assert_eq!(*list_.request(), list("0", Some(500)));
     assert_eq!(fails(&mut list_, Class::Hidden), RELIST);
     assert_eq!(*list_.request(), list("0", Some(500)), "SNAP is L");
-    assert_eq!(page(&mut list_, None, "7", 1), Verdict::SnapshotEnd { reads_on: false, over: true });
+    assert_eq!(page(&mut list_, None, "7", 1), Verdict::SnapshotEnd { over: true });
 }
 
 #[tokio::test]
@@ -443,7 +443,7 @@ async fn watch_from_ends_where_a_snapshot_is_next() {
 async fn poll_every_lists_at_its_position_and_needs_no_version() {
     let mut plan = plan(Mode::Poll);
     assert_eq!(*plan.request(), list("0", Some(500)));
-    assert_eq!(page(&mut plan, None, "7", 1), Verdict::SnapshotEnd { reads_on: false, over: false });
+    assert_eq!(page(&mut plan, None, "7", 1), Verdict::SnapshotEnd { over: false });
     assert_eq!((plan.request(), plan.pause()), (&list("7", None), Pause::Poll));
     page(&mut plan, None, "", 1);
     assert_eq!(*plan.request(), list("0", Some(500)));
