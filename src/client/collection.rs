@@ -33,6 +33,7 @@ pub struct Collection<K> {
     labels: String,
     fields: String,
     metadata_only: bool,
+    decode_workers: Option<usize>,
     modify: Option<Modify>,
     _object: PhantomData<fn() -> K>,
 }
@@ -77,6 +78,7 @@ impl<K: Object> Collection<K> {
             labels: String::new(),
             fields: String::new(),
             metadata_only: false,
+            decode_workers: None,
             modify: None,
             _object: PhantomData,
         }
@@ -123,8 +125,25 @@ impl<K: Object> Collection<K> {
     /// The same objects as another type, such as a slim one that holds fewer fields.
     #[must_use]
     pub fn decode_as<L: Object>(self) -> Collection<L> {
-        let Collection { client, resource, namespace, labels, fields, metadata_only, modify, _object } = self;
-        Collection { client, resource, namespace, labels, fields, metadata_only, modify, _object: PhantomData }
+        Collection {
+            client: self.client,
+            resource: self.resource,
+            namespace: self.namespace,
+            labels: self.labels,
+            fields: self.fields,
+            metadata_only: self.metadata_only,
+            decode_workers: self.decode_workers,
+            modify: self.modify,
+            _object: PhantomData,
+        }
+    }
+
+    /// How many threads decode at once where objects come faster than one decodes them: see
+    /// [`ListDecoder::decode_workers`]. Default: one per core, at most four; 1 is no thread but the task's own.
+    #[must_use]
+    pub fn decode_workers(mut self, workers: usize) -> Self {
+        self.decode_workers = Some(workers);
+        self
     }
 
     /// Changes each request before it is sent. Several hold, in their order.
@@ -190,6 +209,9 @@ impl<K: Object> ListWatch for Collection<K> {
 
     async fn list_page(&self, params: ListParams) -> Result<ListBody<K>, Error> {
         let mut decoder = ListDecoder::new().max_item_size(params.max_event_size);
+        if let Some(workers) = self.decode_workers {
+            decoder = decoder.decode_workers(workers);
+        }
         if !self.metadata_only {
             decoder = decoder.kind_of_items(&self.resource.api_version, &self.resource.kind);
         }
@@ -197,7 +219,10 @@ impl<K: Object> ListWatch for Collection<K> {
     }
 
     async fn open_watch(&self, params: WatchParams) -> Result<WatchBody<K>, Error> {
-        let decoder = WatchDecoder::new().max_event_size(params.max_event_size);
+        let mut decoder = WatchDecoder::new().max_event_size(params.max_event_size);
+        if let Some(workers) = self.decode_workers {
+            decoder = decoder.decode_workers(workers);
+        }
         Ok(decoder.decode(self.send("watch", Request::watch(self.path(), params)).await?.into_body()))
     }
 
@@ -219,6 +244,7 @@ impl<K> Clone for Collection<K> {
             labels: self.labels.clone(),
             fields: self.fields.clone(),
             metadata_only: self.metadata_only,
+            decode_workers: self.decode_workers,
             modify: self.modify.clone(),
             _object: PhantomData,
         }
