@@ -54,7 +54,7 @@ impl Identity<'_> {
 ///         Identity { namespace, name, uid, resource_version }
 ///     }
 ///     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
-///         Ok(serde_json::from_slice(json)?)
+///         listwatch::decode_json(json)
 ///     }
 /// }
 ///

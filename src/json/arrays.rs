@@ -34,7 +34,9 @@ impl Arrays {
 
     fn count(&mut self, json: &[u8], mut at: usize) {
         self.lengths.clear();
+        self.lengths.reserve(16);
         self.open.clear();
+        self.open.reserve(16);
         self.next = 0;
         let mut top = OBJECT;
         let json_at = |at: &mut usize| {

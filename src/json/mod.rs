@@ -36,8 +36,8 @@ pub(crate) use text::quote_or_backslash;
 /// ```
 pub fn decode_json<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<T, DecodeError> {
     match Reader::read(json) {
-        Some(value) => Ok(value),
-        None => Ok(serde_json::from_slice(json)?),
+        Ok(value) => Ok(value),
+        Err(_) => Ok(serde_json::from_slice(json)?),
     }
 }
 

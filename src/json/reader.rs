@@ -51,11 +51,14 @@ pub(super) enum Text<'de> {
 
 impl<'de> Reader<'de> {
     /// A whole value with nothing but space around it.
-    pub(super) fn read<T: Deserialize<'de>>(json: &'de [u8]) -> Option<T> {
-        let mut reader =
-            Reader { json: str::from_utf8(json).ok()?, at: 0, depth: DEPTH, arrays: Arrays::default() };
-        let value = T::deserialize(&mut reader).ok()?;
-        reader.peek().is_err().then_some(value)
+    pub(super) fn read<T: Deserialize<'de>>(json: &'de [u8]) -> Taken<T> {
+        let json = str::from_utf8(json).map_err(|_| NotTaken)?;
+        let mut reader = Reader { json, at: 0, depth: DEPTH, arrays: Arrays::default() };
+        let mut value = T::deserialize(&mut reader);
+        if reader.peek().is_ok() {
+            value = Err(NotTaken);
+        }
+        value
     }
 
     /// The first byte that is no space.
@@ -91,13 +94,19 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// One level down, for as long as `inside` runs.
-    fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Taken<T>) -> Taken<T> {
+    /// Takes the bracket that begins an array or an object.
+    fn open(&mut self) -> Taken<()> {
         self.depth = self.depth.checked_sub(1).ok_or(NotTaken)?;
         self.take();
-        let value = inside(self)?;
+        Ok(())
+    }
+
+    /// Takes the one that ends it. Large objects are not moved for this: the compiler builds `inside` where it goes.
+    fn close<T>(&mut self, byte: u8, inside: &mut Taken<T>) {
+        if inside.is_ok() && self.expect(byte).is_err() {
+            *inside = Err(NotTaken);
+        }
         self.depth += 1;
-        Ok(value)
     }
 
     /// The string whose quote comes next.
@@ -253,18 +262,18 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Taken<V::Value> {
         match self.peek()? {
             b'"' => self.deserialize_str(visitor),
-            b'{' => self.nested(|this| {
-                let value = visitor.visit_map(Members::new(this))?;
-                this.expect(b'}')?;
-                Ok(value)
-            }),
+            b'{' => {
+                self.open()?;
+                let mut value = visitor.visit_map(Members::new(self));
+                self.close(b'}', &mut value);
+                value
+            }
             b'[' => {
                 let length = self.arrays.enter(self.json.as_bytes(), self.at);
-                self.nested(|this| {
-                    let value = visitor.visit_seq(Elements::new(this, length))?;
-                    this.expect(b']')?;
-                    Ok(value)
-                })
+                self.open()?;
+                let mut value = visitor.visit_seq(Elements::new(self, length));
+                self.close(b']', &mut value);
+                value
             }
             b't' => self.word("true").and_then(|()| visitor.visit_bool(true)),
             b'f' => self.word("false").and_then(|()| visitor.visit_bool(false)),
@@ -316,11 +325,12 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
                 Text::Plain(text) => visitor.visit_enum(BorrowedStrDeserializer::new(text)),
                 Text::Unescaped(_) => Err(NotTaken),
             },
-            b'{' => self.nested(|this| {
-                let value = visitor.visit_enum(Variant(&mut *this))?;
-                this.expect(b'}')?;
-                Ok(value)
-            }),
+            b'{' => {
+                self.open()?;
+                let mut value = visitor.visit_enum(Variant(self));
+                self.close(b'}', &mut value);
+                value
+            }
             _ => Err(NotTaken),
         }
     }

@@ -98,12 +98,7 @@ impl<'de> Deserializer<'de> for Name<'_, 'de> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        _: V,
-    ) -> Taken<V::Value> {
+    fn deserialize_enum<V: Visitor<'de>>(self, _: &'static str, _: &'static [&'static str], _: V) -> Taken<V::Value> {
         Err(NotTaken)
     }
 

@@ -3,7 +3,10 @@
 mod listing;
 mod watching;
 
-use self::{listing::Listing, watching::Watching};
+use self::{
+    listing::{Ask, Listing},
+    watching::Watching,
+};
 use super::{
     AnySource, Class, ListWatch, RelistHandle, StatsHandle, Strategy, classify,
     internal_errors::InternalErrors,
@@ -27,6 +30,8 @@ pub(crate) struct Driver<K> {
     alarm: Alarm,
     phase: Phase<K>,
     snapshot: Snapshot,
+    /// The next page, asked for while the one before it was read.
+    page_ahead: Option<Ask<K>>,
     /// Comes right after the item that was given last.
     held: Option<Item<K>>,
     /// The next watch that stands is to be told.
@@ -80,6 +85,7 @@ impl<K: Object> Driver<K> {
             alarm: Alarm::default(),
             phase: Phase::Asking,
             snapshot: Snapshot::default(),
+            page_ahead: None,
             held: None,
             owes_watching: true,
             new_connection: false,

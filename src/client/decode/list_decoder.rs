@@ -25,7 +25,7 @@ use std::{marker::PhantomData, sync::Arc};
 ///
 /// Holds one chunk, and of earlier ones only the unfinished item or metadata, at most
 /// [`max_item_size`](ListDecoder::max_item_size). An item that lies in one chunk is not copied. With
-/// [several workers](ListDecoder::decode_workers), at most 128 KiB more of each, as bytes or decoded.
+/// [several workers](ListDecoder::decode_workers), up to 256 KiB more of each, as bytes or decoded.
 ///
 /// ```
 /// use futures::{StreamExt, stream};
@@ -64,7 +64,7 @@ impl ListDecoder {
     /// the body, and no other. Default: one per core, at most four.
     ///
     /// They are threads of the runtime's pool for blocking work, each busy for less than a millisecond at a time with
-    /// ordinary objects. A list of less than 64 KiB is always decoded in place, and so is every list where there is no
+    /// ordinary objects. A list of less than 128 KiB is always decoded in place, and so is every list where there is no
     /// runtime.
     #[must_use]
     pub fn decode_workers(mut self, workers: usize) -> Self {

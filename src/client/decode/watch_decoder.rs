@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 ///
 /// Holds one chunk, and of earlier ones only the unfinished line, at most
 /// [`max_event_size`](WatchDecoder::max_event_size). A line that lies in one chunk is not copied. With
-/// [several workers](WatchDecoder::decode_workers), at most 128 KiB more of each, as bytes or decoded.
+/// [several workers](WatchDecoder::decode_workers), up to 256 KiB more of each, as bytes or decoded.
 ///
 /// ```
 /// use futures::{StreamExt, stream};

@@ -12,10 +12,10 @@ use tokio::{runtime::Handle, task::JoinHandle};
 
 /// More than these gain nothing: the objects are folded one by one in the end.
 const MOST: usize = 4;
-/// Bytes of frames for one worker at a time, at most; so many a worker are read ahead.
+/// Bytes of frames for one worker at a time. What is less while none is at work is decoded in place.
 const BATCH: usize = 128 << 10;
-/// At least: what is less is not worth handing over.
-const LEAST: usize = 32 << 10;
+/// At least, once others are at work.
+const LEAST: usize = 64 << 10;
 
 /// One per core, at most four.
 pub(super) fn default_workers() -> usize {
@@ -40,29 +40,28 @@ impl<F: Frame> Workers<F> {
 
     /// How many bytes may be read ahead; one frame where it is decoded in place.
     pub(super) fn room(&self) -> usize {
-        if self.limit > 1 { BATCH * self.limit } else { 1 }
+        if self.limit > 1 { BATCH * (self.limit + 1) } else { 1 }
     }
 
     pub(super) fn is_idle(&self) -> bool {
         self.at_work.is_empty()
     }
 
-    /// Hands over what is worth it, evenly.
+    /// Hands over what is worth it.
     pub(super) fn hand_over(&mut self, frames: &mut Queue<F>) {
-        if self.limit < 2 || self.is_idle() && frames.bytes < 2 * LEAST {
+        if self.limit < 2 || self.is_idle() && frames.bytes < BATCH {
             return;
         }
-        let size = (frames.bytes / self.limit).clamp(LEAST, BATCH);
         while self.at_work.len() < self.limit && frames.bytes >= LEAST {
             let (mut batch, mut bytes) = (Vec::new(), 0);
-            while bytes < size
+            while bytes < BATCH
                 && let Some(frame) = frames.pop()
             {
                 bytes += frame.len();
                 batch.push(frame);
             }
-            let decode = || batch.into_iter().map(F::decode).collect();
-            self.at_work.push_back(tokio::task::spawn_blocking(decode));
+            let many = !self.is_idle();
+            self.at_work.push_back(tokio::task::spawn_blocking(move || decode(batch, many)));
         }
     }
 
@@ -90,6 +89,31 @@ impl<F: Frame> Drop for Workers<F> {
     fn drop(&mut self) {
         self.dismiss();
     }
+}
+
+/// `many`: this is a snapshot rather than a burst of changes, whose objects replace others.
+fn decode<F: Frame>(batch: Vec<F>, many: bool) -> Decoded<F> {
+    let mut bytes = STRIDE;
+    let decode = |frame: F| {
+        bytes += frame.len();
+        if many && bytes > STRIDE {
+            bytes = 0;
+            make_room();
+        }
+        frame.decode()
+    };
+    batch.into_iter().map(decode).collect()
+}
+
+/// After so many bytes of JSON an object's worth of `ROOM` has been allocated.
+const STRIDE: usize = 16 << 10;
+/// Below what allocators map by itself.
+const ROOM: usize = 100 << 10;
+
+/// Lets the allocator grow in one step. The heap of a thread of glibc's grows by single pages otherwise, each with a
+/// system call: a fifth of the time that a long list of Pods took.
+fn make_room() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(ROOM)));
 }
 
 /// Decoded frames.
