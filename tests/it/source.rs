@@ -2,6 +2,7 @@
 
 mod list;
 mod pacing;
+mod pages;
 mod poll;
 mod streams;
 mod watch;
