@@ -50,5 +50,6 @@ mod send_to;
 mod source;
 mod store;
 mod tee;
+mod texts;
 mod until;
 mod validate;
