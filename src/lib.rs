@@ -40,11 +40,8 @@
 //! * `kube-client`: `kube::Api<K>` is a `ListWatch`. Implies `kube`.
 //! * `kube-runtime`: `into_kube()`, which turns events into kube-runtime's. Implies `kube`.
 //! * `testing`: the testing room. Meant for dev-dependencies.
-//! * `metrics`: feeds the `metrics` facade with what [`source::Stats`] counts, under client-go's names
-//!   (`reflector_lists_total`, `reflector_list_duration_seconds`, `reflector_items_per_list`, `reflector_watches_total`,
-//!   `reflector_short_watches_total`, `reflector_watch_duration_seconds`, `reflector_last_resource_version`) and ours
-//!   (`reflector_events_total`, `reflector_skipped_objects_total`, `reflector_errors_total`), labelled with the
-//!   stream's `name` and `resource`.
+//! * `metrics`: feeds the `metrics` facade with what [`source::Stats`] counts, under client-go's names and ours:
+//!   `source::metrics` has the table.
 //!
 //! Without default features the crate is events, operators, store and traits: no HTTP, no TLS.
 #![forbid(unsafe_code)]
