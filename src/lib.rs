@@ -95,11 +95,8 @@
 //! * `kube-runtime`: `into_kube()`, which turns events into kube-runtime's, and `wait_condition()`, which takes its
 //!   conditions. Implies `kube`.
 //! * `testing`: the testing room. Meant for dev-dependencies: it brings an HTTP server.
-//! * `metrics`: feeds the `metrics` facade with what [`source::Stats`] counts, under client-go's names
-//!   (`reflector_lists_total`, `reflector_list_duration_seconds`, `reflector_items_per_list`, `reflector_watches_total`,
-//!   `reflector_short_watches_total`, `reflector_watch_duration_seconds`, `reflector_last_resource_version`) and ours
-//!   (`reflector_events_total`, `reflector_skipped_objects_total`, `reflector_errors_total`), labelled with the
-//!   stream's `name` and `resource`.
+//! * `metrics`: feeds the `metrics` facade with what [`source::Stats`] counts, under client-go's names and ours:
+//!   `source::metrics` has the table.
 //!
 //! Without default features the crate is events, operators, store and traits: no HTTP, no TLS.
 //!

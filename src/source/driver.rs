@@ -198,7 +198,11 @@ impl<K: Object> Driver<K> {
     fn close(&mut self, why: &dyn std::fmt::Display) {
         if let Phase::Watching(watching) = std::mem::replace(&mut self.phase, Phase::Asking) {
             let stood = watching.opened.elapsed();
-            self.stats.edit(|stats| stats.watch_time += stood);
+            self.stats.edit(|stats| {
+                stats.watches_done += 1;
+                stats.watch_time += stood;
+                stats.last_watch_events = watching.events;
+            });
             tracing::trace!(events = watching.events, ?stood, %why, "watch closed");
         }
     }

@@ -34,7 +34,7 @@ mod internal_errors;
 mod lazy;
 mod list_watch;
 #[cfg(feature = "metrics")]
-mod metrics;
+pub mod metrics;
 mod pace;
 mod params;
 mod plan;

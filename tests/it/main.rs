@@ -41,6 +41,7 @@ mod on_error;
 mod only_changed_by;
 #[cfg(feature = "client")]
 mod perturb;
+mod package;
 mod policy;
 mod reflect;
 mod reflector;
