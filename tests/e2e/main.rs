@@ -3,6 +3,7 @@
 //! `cargo test --test e2e` runs them; plain `cargo test` does not. They need Go, which builds the server in
 //! `apiserver/` (minutes the first time).
 
+mod account;
 mod follower;
 mod recorded;
 mod server;
