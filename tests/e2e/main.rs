@@ -3,8 +3,11 @@
 //! `cargo test --test e2e` runs them; plain `cargo test` does not. They need Go, which builds the server in
 //! `apiserver/` (minutes the first time).
 
+#[allow(dead_code, reason = "the chaos run uses the rest")]
+mod account;
 mod follower;
 mod recorded;
+#[allow(dead_code, reason = "the chaos run uses the rest")]
 mod server;
 mod writer;
 
