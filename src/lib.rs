@@ -29,7 +29,7 @@
 //! | [`policy`] | how long to wait after failures |
 //! | [`store`] | [`Store`]: the live copy, its snapshots and states |
 //! | [`Reflector`] | the standard composition of all of these |
-//! | `client` | [`Client`](client::Client) and [`Collection`](client::Collection): the API server over HTTP |
+//! | `client` | [`Client`](client::Client) and [`Collection`](client::Collection): the API server over HTTP; [`Mirrors`](client::Mirrors) of many resources at once |
 //! | `testing` | synthetic streams, scripted sources, an in-process API server |
 //!
 //! # Features

@@ -3,20 +3,24 @@
 //! `cargo test --test e2e` runs them; plain `cargo test` does not. They need Go, which builds the server in
 //! `apiserver/` (minutes the first time).
 
+mod defined;
 mod follower;
 mod recorded;
 mod server;
 mod writer;
 
+mod absent;
 mod consistency;
 mod contexts;
 mod custom_resource;
 mod expiry;
 mod harness;
 mod limits;
+mod many;
 mod mirror;
 mod refused;
 mod restart;
+mod shards;
 mod strategies;
 mod warm_start;
 mod writers;
