@@ -53,7 +53,7 @@
 //! | [`policy`] | how long to wait after failures |
 //! | [`store`] | [`Store`]: the live copy, its snapshots and states |
 //! | [`Reflector`] | the standard composition of all of these |
-//! | `client` | `Client` and `Collection`: the API server over HTTP |
+//! | `client` | `Client` and `Collection`: the API server over HTTP; `Mirrors` of many resources at once |
 //! | `testing` | synthetic streams, scripted sources, an in-process API server |
 //! | [guides](guides/index.html) | coming from client-go or kube-runtime, writing parts of your own, testing, operating, pitfalls |
 //!

@@ -1,5 +1,6 @@
 //! The rules of list, watch-list and watch, played on a scripted source in paused time.
 
+mod absent;
 mod list;
 mod pacing;
 mod pages;
