@@ -129,8 +129,8 @@ impl<K: Object> Driver<K> {
                 () = self.relist.asked(), if listens => self.relist(),
             }
         }
-        // A relist may have been asked for meanwhile.
-        if !matches!(self.plan.request(), Request::Watch { .. }) {
+        // A relist may have been asked for meanwhile; a page waits for its turn by itself.
+        if matches!(self.plan.request(), Request::List { .. } | Request::WatchList { .. }) {
             self.source.before_list().await;
         }
         self.pace.opened(Instant::now());

@@ -39,6 +39,9 @@ impl<K: Object> Ask<K> {
     fn new(source: &AnySource<K>, params: ListParams) -> Self {
         let (source, token) = (source.clone(), params.continue_token.clone());
         let answer = async move {
+            if params.continue_token.is_some() {
+                source.before_list().await;
+            }
             let silent = |_| Err(Error::unreachable(format!("no answer within {HEADERS:?}")));
             timeout(HEADERS, source.list_page(params)).await.unwrap_or_else(silent)
         };
