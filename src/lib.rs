@@ -53,7 +53,7 @@
 //! | [`policy`] | how long to wait after failures |
 //! | [`store`] | [`Store`]: the live copy, its snapshots and states |
 //! | [`Reflector`] | the standard composition of all of these |
-//! | `client` | `Client` and `Collection`: the API server over HTTP |
+//! | `client` | `Client` and `Collection`: the API server over HTTP; `Mirrors` of many resources at once |
 //! | `testing` | synthetic streams, scripted sources, an in-process API server |
 //! | [guides](guides/index.html) | coming from client-go or kube-runtime, writing parts of your own, testing, operating, pitfalls |
 //!
@@ -95,11 +95,8 @@
 //! * `kube-runtime`: `into_kube()`, which turns events into kube-runtime's, and `wait_condition()`, which takes its
 //!   conditions. Implies `kube`.
 //! * `testing`: the testing room. Meant for dev-dependencies: it brings an HTTP server.
-//! * `metrics`: feeds the `metrics` facade with what [`source::Stats`] counts, under client-go's names
-//!   (`reflector_lists_total`, `reflector_list_duration_seconds`, `reflector_items_per_list`, `reflector_watches_total`,
-//!   `reflector_short_watches_total`, `reflector_watch_duration_seconds`, `reflector_last_resource_version`) and ours
-//!   (`reflector_events_total`, `reflector_skipped_objects_total`, `reflector_errors_total`), labelled with the
-//!   stream's `name` and `resource`.
+//! * `metrics`: feeds the `metrics` facade with what [`source::Stats`] counts, under client-go's names and ours:
+//!   `source::metrics` has the table.
 //!
 //! Without default features the crate is events, operators, store and traits: no HTTP, no TLS.
 //!
@@ -115,6 +112,7 @@ mod change;
 mod error;
 mod event;
 mod grammar;
+mod json;
 mod key;
 mod object;
 mod raw;
@@ -138,6 +136,7 @@ pub use self::change::{Change, DeleteReason};
 pub use self::error::{DecodeError, Error, Recover, Recovery, Unreadable, UnreadableAs};
 pub use self::event::Event;
 pub use self::grammar::{Grammar, GrammarError};
+pub use self::json::decode_json;
 pub use self::key::{Key, OwnedKey};
 pub use self::object::{Identity, Kinded, Object};
 pub use self::ops::{EventStreamExt, Fold, IntoFold};

@@ -62,7 +62,9 @@ pub trait EventStreamExt: Stream {
     ///
     /// # Backpressure
     ///
-    /// Nothing is read from the stream below before all changes of the last event were taken.
+    /// Nothing is read from the stream below before all changes of the last event were taken. The store has all of them
+    /// from the first on: who drops the stream in between is not told the rest, nor is it told again by a stream that
+    /// takes the part over. [`subscribe`](crate::Store::subscribe) replays what the store holds.
     ///
     /// # `reflect` versus `tee`
     ///

@@ -18,11 +18,17 @@ mod client_kube;
 #[cfg(feature = "client")]
 mod client_leak;
 #[cfg(feature = "client")]
+mod client_mirrors;
+#[cfg(feature = "client")]
 mod client_object;
+#[cfg(feature = "client")]
+mod client_rate;
 #[cfg(feature = "client")]
 mod client_requests;
 #[cfg(feature = "client")]
 mod client_server;
+#[cfg(feature = "client")]
+mod client_shard;
 #[cfg(any(feature = "client", feature = "kube-client"))]
 mod decode_bodies;
 mod filter_objects;
@@ -39,6 +45,7 @@ mod mirror_modules;
 mod objects;
 mod on_error;
 mod only_changed_by;
+mod package;
 #[cfg(feature = "client")]
 mod perturb;
 mod policy;
