@@ -6,14 +6,8 @@
 //!
 //! A counting allocator says what each store holds. A server in this process stands for the cluster.
 
-use futures::StreamExt;
 use k8s_openapi::api::core::v1::Pod;
-use listwatch::{
-    DecodeError, EventStreamExt, Identity, Key, Object, Raw, Store,
-    client::{Client, Collection},
-    source::ListWatch,
-    testing::ApiServer,
-};
+use listwatch::{DecodeError, Identity, Key, Object, Raw, Store, testing::ApiServer};
 use serde_json::{Value, json};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -108,20 +102,15 @@ fn pod(n: usize) -> Value {
     })
 }
 
-/// Mirrors all pods as `K`, and says how many bytes each holds: what is free once the store is gone.
-async fn bytes_each<K: Object>(pods: Collection<K>, show: impl Fn(&K) -> String) -> usize {
-    let store = Store::<K>::new();
-    let mut changes = pods.events().reflect(&store).on_error(|error| eprintln!("{error}"));
-    while !store.snapshot().is_ready() {
-        changes.next().await;
-    }
-    drop(changes);
+/// Holds all pods as `K` in a store, and says how many bytes each costs there.
+fn bytes_each<K: Object>(bodies: &[Vec<u8>], show: impl Fn(&K) -> String) -> Result<usize, DecodeError> {
+    let before = BYTES.load(Relaxed);
+    let pods = bodies.iter().map(|json| K::decode(json)).collect::<Result<Vec<K>, _>>()?;
+    let store = Store::of(pods);
+    let held = BYTES.load(Relaxed) - before; // nothing was awaited meanwhile
     assert_eq!(store.len(), PODS);
     println!("{}", store.snapshot().iter().next().map(|pod| show(pod)).unwrap_or_default());
-    let held = BYTES.load(Relaxed);
-    // A thread outside of the runtime frees all of it itself; nothing else runs meanwhile.
-    std::thread::spawn(move || drop(store)).join().expect("no panic");
-    (held - BYTES.load(Relaxed)) / PODS
+    Ok(held / PODS)
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -130,10 +119,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for n in 0..PODS {
         server.create("pods", pod(n));
     }
-    let pods = Collection::<Pod>::all(Client::new(&server.url())?);
-    let typed = bytes_each(pods.clone(), |pod| format!("{:?}", pod.metadata.name)).await;
-    let raw = bytes_each(pods.clone().decode_as::<Raw>(), |pod| format!("{pod:?}")).await;
-    let slim = bytes_each(pods.decode_as::<SlimPod>(), SlimPod::line).await;
+    // `Collection::<Pod>::all(client).decode_as::<SlimPod>()` decodes the same bodies as they come in.
+    let bodies: Vec<Vec<u8>> = server.list("pods").iter().map(serde_json::to_vec).collect::<Result<_, _>>()?;
+
+    let typed = bytes_each::<Pod>(&bodies, |pod| format!("{:?}", pod.metadata.name))?;
+    let raw = bytes_each::<Raw>(&bodies, |pod| format!("{pod:?}"))?;
+    let slim = bytes_each::<SlimPod>(&bodies, SlimPod::line)?;
     println!("{PODS} pods, bytes each: {typed} as Pod, {raw} as Raw, {slim} as a struct of six fields");
     assert!(slim * 4 < raw && raw < typed, "{slim} {raw} {typed}");
     Ok(())

@@ -335,7 +335,7 @@ pub trait EventStreamExt: Stream {
     ///
     /// # `backoff_by` versus `backoff`
     ///
-    /// Whatever implements [`Recover`], as [`Error`](crate::Error) does, is for [`backoff`](Self::backoff).
+    /// Whatever implements [`Recover`], as [`Error`] does, is for [`backoff`](Self::backoff).
     ///
     /// # Examples
     ///
@@ -551,8 +551,8 @@ pub trait EventStreamExt: Stream {
     ///
     /// # `expect_kind` versus its twins
     ///
-    /// See [`validate`](Self::validate). A type that knows its kind at compile time needs no check: another kind's JSON does not
-    /// decode into it, or is as good.
+    /// See [`validate`](Self::validate). Types of k8s-openapi check the kind themselves, where the JSON says it: another one
+    /// does not decode.
     ///
     /// # Examples
     ///
