@@ -104,7 +104,8 @@ impl Mirror {
         let Shared { server, timeline, down, verdict } = self.shared.clone();
         let version = if resume { self.store.resource_version() } else { None };
         self.judge.lock().unwrap().reopened(version.is_some());
-        let wire = Wire { server, down, timeline, noted: Arc::clone(&self.noted), verdict, chunk: self.setup.chunk };
+        let (noted, chunk, stands) = (Arc::clone(&self.noted), self.setup.chunk, AtomicBool::new(false));
+        let wire = Wire { server, down, timeline, noted, verdict, chunk, stands };
         let source = Collection::<ConfigMap>::all(Client::with_transport(wire)).decode_as::<Thing>();
         let setup = self.setup.clone();
         let set = move |mut events: Events<Thing>| {

@@ -36,6 +36,8 @@ pub struct Wire {
     pub noted: Arc<Noted>,
     pub verdict: Verdict,
     pub chunk: usize,
+    /// This stream has a state, as it has watched from one.
+    pub stands: AtomicBool,
 }
 
 /// Who asks more often than this will not stop, and in virtual time nothing else would stop it.
@@ -65,6 +67,12 @@ impl Transport for Wire {
         };
         if asked == Asked::Snapshot {
             self.noted.rewinds.store(self.timeline.lock().unwrap().rewinds, Relaxed);
+        }
+        if asked == Asked::Watch {
+            self.stands.store(true, Relaxed);
+        } else if asked == Asked::Snapshot && self.stands.load(Relaxed) && request.query("resourceVersion") == Some("0")
+        {
+            self.verdict.wrong(format!("asked for any state, though it had one: {}", request.path_and_query()));
         }
         self.noted.requests.lock().unwrap().push((Instant::now(), asked, request.path_and_query()));
         if self.noted.requests.lock().unwrap().len() > MOST {
