@@ -48,6 +48,7 @@ impl<K: Object> Driver<K> {
         params.max_event_size = self.settings.max_event_size;
         match timeout(HEADERS, self.source.list_page(params)).await {
             Ok(Ok(body)) => {
+                self.heard();
                 self.snapshot.pages += 1;
                 self.phase = Phase::Listing(Listing { body, meta: None });
                 None
@@ -61,7 +62,10 @@ impl<K: Object> Driver<K> {
         let Phase::Listing(listing) = &mut self.phase else { return None };
         let unpaged = listing.unpaged();
         match self.alarm.read(&mut listing.body, Instant::now() + SILENCE).await {
-            Read::Item(Ok(ListPart::Progress)) => None,
+            Read::Item(Ok(ListPart::Progress)) => {
+                self.heard();
+                None
+            }
             Read::Item(Ok(ListPart::Item(object))) => {
                 let item = self.listed(Ok(Event::Listed(object)));
                 self.announced(item)
