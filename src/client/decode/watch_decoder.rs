@@ -66,6 +66,9 @@ impl Default for WatchDecoder {
     }
 }
 
+/// Chunks that are taken before the task is let go.
+const CHUNKS: usize = 64;
+
 struct Decoding<K> {
     /// `None` once the body is over.
     chunks: Option<BoxStream<'static, Result<Bytes, Error>>>,
@@ -89,20 +92,29 @@ impl<K: Object> Stream for Decoding<K> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         let Some(chunks) = &mut this.chunks else { return Poll::Ready(None) };
-        let item = loop {
+        let mut item = None;
+        for _ in 0..CHUNKS {
             match this.splitter.next() {
-                Ok(Some(line)) => break event(&line),
+                Ok(Some(line)) => item = Some(event(&line)),
                 Ok(None) => {}
-                Err(error) => break Err(error),
+                Err(error) => item = Some(Err(error)),
+            }
+            if item.is_some() {
+                break;
             }
             match ready!(chunks.poll_next_unpin(cx)) {
                 Some(Ok(chunk)) => this.splitter.push(chunk),
-                Some(Err(error)) => break Err(error),
+                Some(Err(error)) => item = Some(Err(error)),
                 None => {
                     this.chunks = None;
                     return Poll::Ready(this.last());
                 }
             }
+        }
+        // Blank lines, or a long one in small pieces, from a source that always has more.
+        let Some(item) = item else {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         };
         if item.as_ref().is_err_and(|error| !error.is_unreadable()) {
             this.chunks = None;
