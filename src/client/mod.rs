@@ -35,6 +35,8 @@ mod kubeconfig;
 #[cfg(feature = "client")]
 mod object;
 #[cfg(feature = "client")]
+mod proxy;
+#[cfg(feature = "client")]
 mod settings;
 #[cfg(feature = "client")]
 mod tls;

@@ -6,6 +6,10 @@ mod backoff;
 #[cfg(feature = "client")]
 mod bounds;
 #[cfg(feature = "client")]
+mod certificates;
+#[cfg(feature = "client")]
+mod child;
+#[cfg(feature = "client")]
 mod client_answers;
 #[cfg(feature = "client")]
 mod client_config;
@@ -13,6 +17,8 @@ mod client_config;
 mod client_exec;
 #[cfg(feature = "client")]
 mod client_http;
+#[cfg(feature = "client")]
+mod client_http2;
 #[cfg(feature = "kube-client")]
 mod client_kube;
 #[cfg(feature = "client")]
@@ -20,12 +26,20 @@ mod client_leak;
 #[cfg(feature = "client")]
 mod client_object;
 #[cfg(feature = "client")]
+mod client_oidc;
+#[cfg(feature = "client")]
+mod client_proxy;
+#[cfg(feature = "client")]
 mod client_requests;
 #[cfg(feature = "client")]
 mod client_server;
+#[cfg(feature = "client")]
+mod client_tls;
 #[cfg(any(feature = "client", feature = "kube-client"))]
 mod decode_bodies;
 mod filter_objects;
+#[cfg(feature = "client")]
+mod folder;
 #[cfg(feature = "kube-runtime")]
 mod into_kube;
 mod laws;
@@ -50,5 +64,7 @@ mod send_to;
 mod source;
 mod store;
 mod tee;
+#[cfg(feature = "client")]
+mod tls_front;
 mod until;
 mod validate;
