@@ -106,7 +106,7 @@ mod tests {
     async fn the_hasty_one_is_found_out() {
         let report = trial(hasty).explore().await;
         let found = report.found().expect("a perturbation that ends differently");
-        assert_eq!(found.perturbation(), &Perturbation::Crash { after_write: 3 });
+        assert_eq!(found.perturbations(), [Perturbation::Crash { after_write: 3 }]);
         assert_eq!(found.differences(), ["configmaps default/search: /data differs"], "{report}");
     }
 

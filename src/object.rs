@@ -54,7 +54,7 @@ impl Identity<'_> {
 ///         Identity { namespace, name, uid, resource_version }
 ///     }
 ///     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
-///         Ok(serde_json::from_slice(json)?)
+///         listwatch::decode_json(json)
 ///     }
 /// }
 ///
@@ -96,7 +96,7 @@ where
     }
 
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
-        Ok(serde_json::from_slice(json)?)
+        crate::decode_json(json)
     }
 
     /// Types whose kind is known only at run time: `DynamicObject`, `Object<P, U>`, `PartialObjectMeta` of them.

@@ -103,7 +103,7 @@ impl Object for Raw {
     }
 
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
-        let head: Head<'_> = serde_json::from_slice(json)?;
+        let head: Head<'_> = crate::decode_json(json)?;
         let place = |text: Text<'_>| {
             let start = (text.0.as_ptr() as usize).wrapping_sub(json.as_ptr() as usize);
             let end = start.wrapping_add(text.0.len());

@@ -1,7 +1,7 @@
 //! What the command line says.
 
+use super::scope::Scope;
 use clap::{ArgAction, Parser, ValueEnum};
-use std::{path::PathBuf, time::Duration};
 
 /// A live mirror of one resource of a Kubernetes API server.
 ///
@@ -12,39 +12,17 @@ pub struct Args {
     /// What to mirror: plural, short name or kind, if need be with its group, such as `deployments.apps`
     #[arg(default_value = "pods")]
     pub resource: String,
-    /// Mirror a real cluster, that of the kubeconfig's current context, not the server in this process
-    #[arg(long)]
-    cluster: bool,
-    /// Mirror the cluster of this context
-    #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
-    /// Mirror the cluster of this kubeconfig file
-    #[arg(long, value_name = "FILE")]
-    pub kubeconfig: Option<PathBuf>,
-    /// Only this namespace [default: the context's; all of the server in this process]
-    #[arg(short, long, value_name = "NAME", conflicts_with = "all_namespaces")]
-    pub namespace: Option<String>,
-    /// All namespaces
-    #[arg(short = 'A', long)]
-    pub all_namespaces: bool,
-    /// Only objects with these labels, such as `app=cart,tier!=test`
-    #[arg(short = 'l', long, value_name = "LABELS")]
-    pub selector: Option<String>,
-    /// Only objects with these fields, such as `spec.nodeName=node-1`
-    #[arg(long, value_name = "FIELDS")]
-    pub field_selector: Option<String>,
+    #[command(flatten)]
+    pub scope: Scope,
     /// How to print
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
     /// Print what is mirrored once it is complete, and end
     #[arg(long)]
     pub once: bool,
-    /// How long to wait for the server, and with --once for the mirror to be complete
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
-    pub timeout: Duration,
-    /// How many objects to list at a time [default: 500; 40 of the server in this process]
-    #[arg(long, value_name = "NUMBER")]
-    pub page_size: Option<u32>,
+    /// How to show what changes [default: the full screen on a terminal, unless --output json or -v]
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "once")]
+    pub view: Option<Shown>,
     /// Show traces on standard error: -v debug, -vv all
     #[arg(short, action = ArgAction::Count)]
     pub verbose: u8,
@@ -59,17 +37,30 @@ pub enum Format {
     Json,
 }
 
-impl Args {
-    /// Whether a real cluster is asked for.
-    pub fn is_cluster(&self) -> bool {
-        self.cluster || self.context.is_some() || self.kubeconfig.is_some()
-    }
+/// How what changes is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shown {
+    /// Objects, rate, state and errors on the whole terminal, to be filtered as you type
+    Full,
+    /// One line after the other
+    Lines,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let number = text.strip_suffix('s').unwrap_or(text);
-    let parsed = number.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    parsed.filter(|wait| !wait.is_zero()).ok_or_else(|| "a number of seconds above 0 is needed".to_owned())
+impl Args {
+    /// Whether the full screen is to be shown; `interactive` is whether input and output are a terminal.
+    ///
+    /// # Errors
+    ///
+    /// It is asked for where it cannot be.
+    pub fn full_screen(&self, interactive: bool) -> Result<bool, &'static str> {
+        match self.view {
+            Some(Shown::Full) if self.output == Format::Json => Err("--view full shows no JSON"),
+            Some(Shown::Full) if self.verbose > 0 => Err("traces would tear the full screen: -v needs --view lines"),
+            Some(Shown::Full) if !interactive => Err("--view full needs a terminal"),
+            Some(shown) => Ok(shown == Shown::Full),
+            None => Ok(interactive && !self.once && self.output == Format::Table && self.verbose == 0),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -78,7 +69,7 @@ mod tests {
 
     #[test]
     fn contexts_and_kubeconfigs_mean_a_cluster() {
-        let cluster = |line: &str| Args::parse_from(line.split(' ')).is_cluster();
+        let cluster = |line: &str| Args::parse_from(line.split(' ')).scope.is_cluster();
         assert!(!cluster("mirror pods --once"));
         assert!(cluster("mirror --cluster pods -A"));
         assert!(cluster("mirror --context prod"));
@@ -86,9 +77,17 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_are_seconds() {
-        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
-        assert_eq!(seconds("5s"), Ok(Duration::from_secs(5)));
-        assert!(["0", "-1", "soon", "nan", "inf"].iter().all(|text| seconds(text).is_err()));
+    fn the_full_screen_is_for_terminals() {
+        let full = |line: &str, interactive| Args::parse_from(line.split(' ')).full_screen(interactive);
+        assert_eq!(full("mirror", true), Ok(true));
+        assert_eq!(full("mirror", false), Ok(false));
+        assert_eq!(full("mirror --view lines", true), Ok(false));
+        for line in ["mirror --once", "mirror -v", "mirror -o json"] {
+            assert_eq!(full(line, true), Ok(false), "{line}");
+        }
+        assert!(full("mirror --view full", false).is_err());
+        assert!(full("mirror --view full -o json", true).is_err());
+        assert!(full("mirror --view full -v", true).is_err());
+        assert!(Args::try_parse_from("mirror --once --view full".split(' ')).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Which server is asked for what.
 
-use crate::{cli::Args, demo, failure::Failure};
+use crate::{demo, failure::Failure, scope::Scope};
 use kube::core::{ApiResource, DynamicObject};
 use listwatch::client::{Client, Collection};
 
@@ -16,52 +16,53 @@ pub struct Target {
 }
 
 impl Target {
-    /// Finds the resource that the command line names, at the server of this URL, else at the cluster.
+    /// Finds a resource at the server in this process, else at the cluster.
     ///
     /// # Errors
     ///
-    /// No configuration, no answer in time, no such resource.
-    pub async fn find(args: &Args, url: Option<String>) -> Result<Self, Failure> {
-        let client = match &url {
-            Some(url) => Client::new(url),
-            None => connect(args).await,
-        };
-        let client = client.map_err(|error| Failure::of("connecting", &error))?;
-        let found = tokio::time::timeout(args.timeout, client.discover(&args.resource)).await;
-        let late = |_| Failure::Said(format!("the server gave no answer in {:?}", args.timeout));
+    /// No answer in time, no such resource.
+    pub async fn find(client: Client, scope: &Scope, name: &str) -> Result<Self, Failure> {
+        let found = tokio::time::timeout(scope.timeout, client.discover(name)).await;
+        let late = |_| Failure::Said(format!("the server gave no answer in {:?}", scope.timeout));
         let found = found.map_err(late)?;
-        let found = found.map_err(|error| Failure::of(format_args!("looking for {:?}", args.resource), &error))?;
+        let found = found.map_err(|error| Failure::of(format_args!("looking for {name:?}"), &error))?;
         if !found.can_list() || !found.can_watch() {
             return Err(Failure::Said(format!("the server does not list and watch {}", found.full_name())));
         }
         let (resource, namespaced) = (found.resource, found.namespaced);
 
-        let namespace = match &args.namespace {
-            _ if args.all_namespaces || !namespaced => "",
+        let is_demo = !scope.is_cluster();
+        let namespace = match &scope.namespace {
+            _ if scope.all_namespaces || !namespaced => "",
             Some(namespace) => namespace,
-            None if url.is_some() => "",
+            None if is_demo => "",
             None => client.default_namespace(),
         }
         .to_owned();
         let mut collection = Collection::namespaced_with(client, &namespace, &resource);
-        if let Some(labels) = &args.selector {
+        if let Some(labels) = &scope.selector {
             collection = collection.labels(labels);
         }
-        if let Some(fields) = &args.field_selector {
+        if let Some(fields) = &scope.field_selector {
             collection = collection.fields(fields);
         }
-        let page_size = args.page_size.or(url.map(|_| demo::PAGE));
+        let page_size = scope.page_size.or(is_demo.then_some(demo::PAGE));
         Ok(Target { collection, resource, across_namespaces: namespaced && namespace.is_empty(), page_size })
     }
 }
 
-async fn connect(args: &Args) -> Result<Client, listwatch::Error> {
-    let context = args.context.as_deref();
-    match &args.kubeconfig {
-        Some(path) => Client::from_kubeconfig(path, context).await,
-        None => match context {
-            Some(context) => Client::builder().context(context).infer().await,
-            None => Client::infer().await,
-        },
-    }
+/// Reaches the server of this URL, else the cluster.
+///
+/// # Errors
+///
+/// No configuration.
+pub async fn connect(scope: &Scope, url: Option<&str>) -> Result<Client, Failure> {
+    let context = scope.context.as_deref();
+    let client = match (url, &scope.kubeconfig, context) {
+        (Some(url), ..) => Client::new(url),
+        (None, Some(path), _) => Client::from_kubeconfig(path, context).await,
+        (None, None, Some(context)) => Client::builder().context(context).infer().await,
+        (None, None, None) => Client::infer().await,
+    };
+    client.map_err(|error| Failure::of("connecting", &error))
 }

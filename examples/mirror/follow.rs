@@ -4,7 +4,8 @@ use crate::{
     failure::Failure,
     pipeline::{self, Mirror},
     rate::Rate,
-    screen::{FRAME, Tone},
+    screen::FRAME,
+    tone::Tone,
     view::View,
 };
 use futures::StreamExt;
@@ -18,7 +19,7 @@ use tokio::time::Instant;
 ///
 /// The first snapshot will never come, or nobody reads the output any more.
 pub async fn follow(mirror: Mirror, what: &str, mut view: View) -> Result<(), Failure> {
-    let Mirror { store, stats, mut changes } = mirror;
+    let Mirror { store, stats, mut changes, .. } = mirror;
     let (mut rate, mut synced, mut failing) = (Rate::default(), false, false);
     let mut frames = tokio::time::interval(FRAME);
     loop {
@@ -66,7 +67,7 @@ pub async fn follow(mirror: Mirror, what: &str, mut view: View) -> Result<(), Fa
 }
 
 /// Objects, version and state in one line.
-fn summary(store: &Store<DynamicObject>) -> String {
+pub fn summary(store: &Store<DynamicObject>) -> String {
     let version = store.resource_version().map_or_else(|| "unknown".to_owned(), |version| version.to_string());
     let state = match store.state() {
         State::Live => "live".to_owned(),

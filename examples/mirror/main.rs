@@ -2,6 +2,7 @@
 //!
 //! ```sh
 //! cargo run --example mirror                                  # a server in this process: no cluster is needed
+//! cargo run --example mirror -- --view lines                  # lines rather than the full screen
 //! cargo run --example mirror -- --once                        # prints the table and ends
 //! cargo run --example mirror -- widgets -n shop               # another resource of it
 //! cargo run --example mirror -- --cluster deploy -A           # your cluster, as kubectl finds it
@@ -17,14 +18,21 @@ mod cluster;
 mod demo;
 mod failure;
 mod follow;
+mod full_screen;
+mod memory;
 mod news;
 mod once;
 mod pipeline;
 mod pod_status;
 mod rate;
+mod scope;
 mod screen;
+mod status;
 mod table;
+mod tone;
+mod tui;
 mod view;
+mod waits;
 
 use self::{
     cli::{Args, Format},
@@ -49,7 +57,7 @@ async fn main() -> ExitCode {
     let args = Args::parse();
     trace(args.verbose);
     let stop = CancellationToken::new();
-    tokio::spawn(cancel_at_ctrl_c(stop.clone()));
+    tokio::spawn(cancel_at_the_end(stop.clone()));
     match run(args, stop).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
@@ -57,22 +65,43 @@ async fn main() -> ExitCode {
 }
 
 async fn run(args: Args, stop: CancellationToken) -> Result<(), Failure> {
-    let demo = if args.is_cluster() { None } else { Some(Demo::start().await?) };
-    let find = Target::find(&args, demo.as_ref().map(Demo::url));
+    let interactive = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let full_screen = args.full_screen(interactive).map_err(|why| Failure::Said(why.to_owned()))?;
+    let demo = if args.scope.is_cluster() { None } else { Some(Demo::start().await?) };
+    let find = async {
+        let client = cluster::connect(&args.scope, demo.as_ref().map(Demo::url).as_deref()).await?;
+        Target::find(client, &args.scope, &args.resource).await
+    };
     let target = stop.run_until_cancelled(find).await.ok_or(Failure::Interrupted)??;
     let (what, columns) = (target.resource.plural.clone(), Columns::of(&target.resource, target.across_namespaces));
     let mirror = Mirror::of(target, stop);
+    if full_screen {
+        return full_screen::show(mirror, &what, columns).await;
+    }
     // Bars would be torn by traces, and stand in the way of who reads JSON.
     let screen = Screen::new(args.output == Format::Json || args.verbose > 0);
     if args.once {
-        once::print(mirror, &what, columns, args.output, screen, args.timeout).await
+        once::print(mirror, &what, columns, args.output, screen, args.scope.timeout).await
     } else {
         follow::follow(mirror, &what, View::new(columns, args.output, screen)).await
     }
 }
 
-async fn cancel_at_ctrl_c(stop: CancellationToken) {
-    if tokio::signal::ctrl_c().await.is_ok() {
+/// Ctrl-C, or the end of the session: a terminal must be left as it was found.
+async fn cancel_at_the_end(stop: CancellationToken) {
+    #[cfg(unix)]
+    let ended = async {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+        tokio::select! {
+            result = tokio::signal::ctrl_c() => result,
+            _ = terminate.recv() => Ok(()),
+            _ = hangup.recv() => Ok(()),
+        }
+    };
+    #[cfg(not(unix))]
+    let ended = tokio::signal::ctrl_c();
+    if ended.await.is_ok() {
         stop.cancel();
     }
 }

@@ -1,6 +1,6 @@
 //! What a change is called and what of the object is different.
 
-use super::{screen::Tone, table::Columns};
+use super::{table::Columns, tone::Tone};
 use kube::core::DynamicObject;
 use listwatch::{Change, DeleteReason};
 use serde_json::Map;

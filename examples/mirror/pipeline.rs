@@ -1,12 +1,12 @@
 //! The standard pipeline, from a collection to a store and what happened to it.
 
-use crate::{cluster::Target, failure::Failure};
+use crate::{cluster::Target, failure::Failure, waits::Waits};
 use futures::{Stream, StreamExt};
 use kube::core::DynamicObject;
 use listwatch::{
     Change, Error, EventStreamExt, Recovery, Store,
     policy::ExponentialBackoff,
-    source::{ListWatch, StatsHandle, Strategy},
+    source::{ListWatch, RelistHandle, StatsHandle, Strategy},
 };
 use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +16,10 @@ pub struct Mirror {
     pub store: Store<DynamicObject>,
     /// Of the source: how far a snapshot is, how many events came.
     pub stats: StatsHandle,
+    /// Of the backoff: until when.
+    pub waits: Waits,
+    /// Asks for a new snapshot.
+    pub relist: RelistHandle,
     pub changes: Pin<Box<dyn Stream<Item = Result<Change<DynamicObject>, Error>> + Send>>,
 }
 
@@ -30,15 +34,15 @@ impl Mirror {
             Some(items) => events.page_size(items),
             None => events,
         };
-        let stats = events.stats();
+        let (stats, relist, waits) = (events.stats(), events.relist_handle(), Waits::default());
         let changes = events
             .expect_kind(&kind.api_version, &kind.kind)
             .strip_managed_fields()
-            .backoff(ExponentialBackoff::default())
+            .backoff(waits.watch(ExponentialBackoff::default()))
             .reflect(&store)
             .until(stop)
             .boxed();
-        Mirror { store, stats, changes }
+        Mirror { store, stats, waits, relist, changes }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where lines go: plain text into a pipe or file, or a terminal with a bar below them.
 
+use super::tone::Tone;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use listwatch::source::Stats;
 use std::{
@@ -15,15 +16,6 @@ pub enum Screen {
     Plain,
     /// Lines scroll above one line that changes.
     Terminal(ProgressBar),
-}
-
-/// What a line is about, for its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    Good,
-    Changed,
-    Bad,
-    Quiet,
 }
 
 impl Screen {

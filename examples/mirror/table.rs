@@ -24,6 +24,25 @@ impl Columns {
         [first, pod, &["AGE"]].concat().into_iter().map(str::to_owned).collect()
     }
 
+    /// The same with how an object is, which the full screen has for every kind.
+    pub fn names_with_status(self) -> Vec<String> {
+        let mut names = self.names();
+        if !self.pod {
+            names.insert(names.len() - 1, "STATUS".to_owned());
+        }
+        names
+    }
+
+    /// Whether they are those of pods.
+    pub fn is_pod(self) -> bool {
+        self.pod
+    }
+
+    /// Whether the namespace is one of them.
+    pub fn has_namespace(self) -> bool {
+        self.namespace
+    }
+
     /// The cells of an object.
     pub fn cells(self, object: &DynamicObject, now: Timestamp) -> Vec<String> {
         let meta = &object.metadata;

@@ -4,8 +4,9 @@ use crate::{
     cli::Format,
     failure::{Failure, line},
     news,
-    screen::{Screen, Tone},
+    screen::Screen,
     table::{Columns, Table},
+    tone::Tone,
 };
 use k8s_openapi::jiff::Timestamp;
 use kube::core::DynamicObject;

@@ -2,6 +2,7 @@ use super::{
     ClientBuilder, Headers, Request, Response, Transport,
     answer::judged,
     credentials::{Cache, Credential},
+    list_rate::Limiter,
     transport::AnyTransport,
 };
 use crate::Error;
@@ -28,6 +29,7 @@ pub(super) struct Inner {
     pub(super) headers: Headers,
     pub(super) default_namespace: String,
     pub(super) server: String,
+    pub(super) lists: Option<Limiter>,
 }
 
 impl Client {
@@ -124,6 +126,13 @@ impl Client {
         }
         tracing::debug!("the credential was refused; another one is tried");
         judged(self.show(&request, &other.unwrap_or(credential)).await?).await
+    }
+
+    /// Waits until a list may be asked for: see [`ClientBuilder::list_rate`].
+    pub(super) async fn list_turn(&self) {
+        if let Some(lists) = &self.0.lists {
+            lists.turn().await;
+        }
     }
 
     async fn show(&self, request: &Request, credential: &Credential) -> Result<Response, Error> {

@@ -4,6 +4,7 @@ use super::{
     credentials::{AnySource, Cache, of_config},
     http::{Http, is_loopback},
     kubeconfig::{Loaded, Source},
+    list_rate::{Limiter, ListRate},
     settings::Settings,
 };
 use crate::{BoxError, Error};
@@ -34,12 +35,14 @@ pub struct ClientBuilder {
     settings: Settings,
     credentials: Option<Box<dyn AnySource>>,
     headers: Headers,
+    lists: Option<ListRate>,
     context: Option<String>,
 }
 
 impl ClientBuilder {
     pub(super) fn new() -> Self {
-        ClientBuilder { settings: Settings::default(), credentials: None, headers: Headers::default(), context: None }
+        let (settings, headers) = (Settings::default(), Headers::default());
+        ClientBuilder { settings, credentials: None, headers, lists: None, context: None }
     }
 
     /// Where credentials come from, instead of what the configuration says of them.
@@ -142,6 +145,17 @@ impl ClientBuilder {
         self
     }
 
+    /// How many lists the streams of all collections of this client, its clones included, may ask for together. Each
+    /// page counts, and each watch-list, which the server answers with a snapshot as well; a watch does not, nor does
+    /// discovery, nor what is [sent](Client::send) by hand. Whoever came first goes first, and the wait counts towards
+    /// no deadline. Default: no limit; servers have their own (429), which streams heed.
+    #[must_use]
+    #[doc(alias("QPS", "Burst", "RateLimiter"))]
+    pub fn list_rate(mut self, rate: ListRate) -> Self {
+        self.lists = Some(rate);
+        self
+    }
+
     /// The context for [`infer`](Self::infer), as kubectl's `--context`. Default: the current one of the kubeconfig.
     #[must_use]
     pub fn context(mut self, name: impl Into<String>) -> Self {
@@ -188,7 +202,7 @@ impl ClientBuilder {
         self.config(Config::new(url))
     }
 
-    /// By whatever carries requests. Of the settings only credentials and headers matter then.
+    /// By whatever carries requests. Of the settings only credentials, headers and the rate of lists matter then.
     pub fn transport(self, transport: impl Transport) -> Client {
         Client::from_inner(Inner {
             transport: Box::new(transport),
@@ -196,6 +210,7 @@ impl ClientBuilder {
             headers: self.headers,
             default_namespace: "default".to_owned(),
             server: String::new(),
+            lists: self.lists.map(Limiter::new),
         })
     }
 
@@ -229,6 +244,7 @@ impl ClientBuilder {
             credentials: credentials.map(Cache::new),
             headers: self.headers,
             default_namespace,
+            lists: self.lists.map(Limiter::new),
         }))
     }
 }
@@ -250,6 +266,6 @@ impl fmt::Debug for ClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("ClientBuilder");
         out.field("settings", &self.settings).field("credentials", &self.credentials.is_some());
-        out.field("headers", &self.headers).finish()
+        out.field("headers", &self.headers).field("lists", &self.lists).finish()
     }
 }

@@ -1,7 +1,7 @@
-use super::{Client, ListDecoder, Request, Response, WatchDecoder, request::segment};
+use super::{Client, ListDecoder, Request, Response, WatchDecoder, request::segment, sharded::Sharded};
 use crate::{
     Error, Object,
-    source::{ListBody, ListParams, ListWatch, WatchBody, WatchParams},
+    source::{ListBody, ListParams, ListWatch, Shard, WatchBody, WatchParams},
 };
 use kube_core::{ApiResource, Resource};
 use std::{fmt, marker::PhantomData, sync::Arc};
@@ -33,6 +33,8 @@ pub struct Collection<K> {
     labels: String,
     fields: String,
     metadata_only: bool,
+    decode_workers: Option<usize>,
+    shard: Option<Sharded>,
     modify: Option<Modify>,
     _object: PhantomData<fn() -> K>,
 }
@@ -78,6 +80,8 @@ impl<K: Object> Collection<K> {
             labels: String::new(),
             fields: String::new(),
             metadata_only: false,
+            decode_workers: None,
+            shard: None,
             modify: None,
             _object: PhantomData,
         }
@@ -124,8 +128,59 @@ impl<K: Object> Collection<K> {
     /// The same objects as another type, such as a slim one that holds fewer fields.
     #[must_use]
     pub fn decode_as<L: Object>(self) -> Collection<L> {
-        let Collection { client, resource, namespace, labels, fields, metadata_only, modify, _object } = self;
-        Collection { client, resource, namespace, labels, fields, metadata_only, modify, _object: PhantomData }
+        Collection {
+            client: self.client,
+            resource: self.resource,
+            namespace: self.namespace,
+            labels: self.labels,
+            fields: self.fields,
+            metadata_only: self.metadata_only,
+            shard: self.shard,
+            decode_workers: self.decode_workers,
+            modify: self.modify,
+            _object: PhantomData,
+        }
+    }
+
+    /// How many threads decode at once where objects come faster than one decodes them: see
+    /// [`ListDecoder::decode_workers`]. Default: one per core, at most four; 1 is no thread but the task's own.
+    #[must_use]
+    pub fn decode_workers(mut self, workers: usize) -> Self {
+        self.decode_workers = Some(workers);
+        self
+    }
+
+    /// Only the objects of a shard; the last one holds. The server is asked for it (`shardSelector`, a gate that is off
+    /// by default in Kubernetes 1.36), and what it sends of other shards all the same is left out here. So several
+    /// processes may share a collection whatever the server can; where it cannot, each still gets all of it sent.
+    ///
+    /// A list that says it is that of another shard is an error.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// use futures::TryStreamExt;
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use listwatch::{Error, client::{Client, Collection, Request, Response}, source::{ListWatch, Shard}};
+    ///
+    /// let client = Client::with_transport(async |request: Request| {
+    ///     assert!(request.query("shardSelector").is_some_and(|selector| selector.starts_with("shardRange(")));
+    ///     Ok::<_, Error>(Response::json(200, r#"{"metadata":{"resourceVersion":"7"},"items":[
+    ///         {"metadata":{"name":"a","uid":"1"}}, {"metadata":{"name":"b","uid":"2"}}]}"#))
+    /// });
+    /// let mut names = Vec::new();
+    /// for index in 0..2 {
+    ///     let shard = Shard::of(index, 2).unwrap();
+    ///     let events: Vec<_> = Collection::<ConfigMap>::all(client.clone()).shard(shard).list().try_collect().await?;
+    ///     names.extend(events.iter().filter_map(|event| event.object()?.metadata.name.clone()));
+    /// }
+    /// names.sort();
+    /// assert_eq!(names, ["a", "b"], "each in one of them");
+    /// # Ok::<_, Error>(()) }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn shard(mut self, shard: Shard) -> Self {
+        self.shard = Some(Sharded::new(shard));
+        self
     }
 
     /// Changes each request before it is sent. Several hold, in their order.
@@ -163,6 +218,8 @@ impl<K: Object> Collection<K> {
         }
         request.set_query("labelSelector", &*self.labels);
         request.set_query("fieldSelector", &*self.fields);
+        let selector = self.shard.as_ref().map(Sharded::selector).unwrap_or_default();
+        request.set_query("shardSelector", selector);
         if let Some(modify) = &self.modify {
             modify(&mut request);
         }
@@ -173,7 +230,11 @@ impl<K: Object> Collection<K> {
         if self.resource.plural.contains('/') {
             return Err(subresource(&self.resource.plural));
         }
-        self.client.send(self.complete(request)).await.map_err(|error| {
+        let request = self.complete(request);
+        if self.shard.as_ref().is_some_and(|shard| request.query("shardSelector") != Some(shard.selector())) {
+            return Err(Error::config("modify() asks for another shard than shard()"));
+        }
+        self.client.send(request).await.map_err(|error| {
             let ApiResource { plural, group, .. } = &self.resource;
             let dot = if group.is_empty() { "" } else { "." };
             let (of, namespace) = if self.namespace.is_empty() { ("", "") } else { (" in ", &*self.namespace) };
@@ -199,15 +260,33 @@ impl<K: Object> ListWatch for Collection<K> {
 
     async fn list_page(&self, params: ListParams) -> Result<ListBody<K>, Error> {
         let mut decoder = ListDecoder::new().max_item_size(params.max_event_size);
+        if let Some(workers) = self.decode_workers {
+            decoder = decoder.decode_workers(workers);
+        }
         if !self.metadata_only {
             decoder = decoder.kind_of_items(&self.resource.api_version, &self.resource.kind);
         }
-        Ok(decoder.decode(self.send("list", Request::list(self.path(), params)).await?.into_body()))
+        let body = decoder.decode(self.send("list", Request::list(self.path(), params)).await?.into_body());
+        Ok(match self.shard.clone() {
+            Some(shard) => shard.list(body),
+            None => body,
+        })
     }
 
     async fn open_watch(&self, params: WatchParams) -> Result<WatchBody<K>, Error> {
-        let decoder = WatchDecoder::new().max_event_size(params.max_event_size);
-        Ok(decoder.decode(self.send("watch", Request::watch(self.path(), params)).await?.into_body()))
+        let mut decoder = WatchDecoder::new().max_event_size(params.max_event_size);
+        if let Some(workers) = self.decode_workers {
+            decoder = decoder.decode_workers(workers);
+        }
+        let body = decoder.decode(self.send("watch", Request::watch(self.path(), params)).await?.into_body());
+        Ok(match self.shard.clone() {
+            Some(shard) => shard.watch(body),
+            None => body,
+        })
+    }
+
+    async fn before_list(&self) {
+        self.client.list_turn().await;
     }
 
     fn resource(&self) -> &str {
@@ -228,6 +307,8 @@ impl<K> Clone for Collection<K> {
             labels: self.labels.clone(),
             fields: self.fields.clone(),
             metadata_only: self.metadata_only,
+            decode_workers: self.decode_workers,
+            shard: self.shard.clone(),
             modify: self.modify.clone(),
             _object: PhantomData,
         }
@@ -242,6 +323,7 @@ impl<K> fmt::Debug for Collection<K> {
             .field("labels", &self.labels)
             .field("fields", &self.fields)
             .field("metadata_only", &self.metadata_only)
+            .field("shard", &self.shard.as_ref().map(Sharded::selector))
             .finish_non_exhaustive()
     }
 }

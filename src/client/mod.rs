@@ -2,7 +2,7 @@
 //!
 //! `Collection` is what can be listed and watched, or the one object that is waited for, `Client` how the server is reached and who asks. Below them
 //! `Transport` is the seam to whatever carries requests, and [`ListDecoder`] and [`WatchDecoder`] turn bodies into
-//! objects, for sources of one's own. With the feature `kube-client`, `kube::Api<K>` can be listed and watched as well.
+//! objects, for sources of one's own. `Mirrors` are many resources at once. With the feature `kube-client`, `kube::Api<K>` can be listed and watched as well.
 #![cfg_attr(
     all(fuzzing, not(feature = "client")),
     allow(dead_code, unused_imports, reason = "the fuzz targets build the decoders alone")
@@ -33,11 +33,17 @@ mod kube;
 #[cfg(feature = "client")]
 mod kubeconfig;
 #[cfg(feature = "client")]
+mod list_rate;
+#[cfg(feature = "client")]
+mod mirrors;
+#[cfg(feature = "client")]
 mod object;
 #[cfg(feature = "client")]
 mod proxy;
 #[cfg(feature = "client")]
 mod settings;
+#[cfg(feature = "client")]
+mod sharded;
 #[cfg(feature = "client")]
 mod tls;
 #[cfg(feature = "client")]
@@ -55,6 +61,8 @@ pub use self::{
     collection::Collection,
     credentials::{Credential, CredentialSource, TokenFile},
     discovery::Discovered,
+    list_rate::ListRate,
+    mirrors::{MirrorState, MirrorStates, Mirrors, MirrorsBuilder, NotAllReady},
     object::ObjectStates,
     transport::Transport,
 };

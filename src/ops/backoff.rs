@@ -14,6 +14,8 @@ use tokio::time::Instant;
 
 /// Stream for the [`backoff`](crate::EventStreamExt::backoff) and [`backoff_by`](crate::EventStreamExt::backoff_by)
 /// methods; `P` is the policy, `C` says what an error asks for.
+///
+#[doc = include_str!("figures/backoff.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct Backoff<S, P, C = ByRecover> {

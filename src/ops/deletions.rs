@@ -11,6 +11,8 @@ use std::{
 };
 
 /// Stream for the [`deletions`](crate::EventStreamExt::deletions) method.
+///
+#[doc = include_str!("figures/deletions.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct Deletions<S> {

@@ -8,6 +8,8 @@ use std::{
 };
 
 /// Stream for the [`expect_kind`](crate::EventStreamExt::expect_kind) method.
+///
+#[doc = include_str!("figures/expect_kind.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct ExpectKind<S> {

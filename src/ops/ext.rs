@@ -51,10 +51,7 @@ use tokio_util::sync::CancellationToken;
 pub trait EventStreamExt: Stream {
     /// Folds events into a store, and yields what each did to it.
     ///
-    /// ```text
-    /// in   SnapshotStart  Listed(a)  SnapshotEnd    Modified(a)   Err
-    /// out                            Added, Synced  Updated(a)    Err
-    /// ```
+    #[doc = include_str!("figures/reflect.md")]
     ///
     /// `target` is `&Store`, which opens a part of it, or any [`Fold`], by value or `&mut`. An `Err` is told to the
     /// fold and yielded, and after it the changes that it led to, if any. Where the fold does not take an event, that
@@ -65,7 +62,15 @@ pub trait EventStreamExt: Stream {
     ///
     /// # Backpressure
     ///
-    /// Nothing is read from the stream below before all changes of the last event were taken.
+    /// Nothing is read from the stream below before all changes of the last event were taken. The store has all of them
+    /// from the first on: who drops the stream in between is not told the rest, nor is it told again by a stream that
+    /// takes the part over. [`subscribe`](crate::Store::subscribe) replays what the store holds.
+    ///
+    /// # `reflect` versus `tee`
+    ///
+    /// Both fold. `reflect` yields what each event *did* (with the old object, deletions that no event told, nothing for what is
+    /// unchanged), `tee` passes the *events* on. Most consumers want `reflect`; put a `tee` before it where a second store
+    /// is to hold the same objects.
     ///
     /// # Examples
     ///
@@ -109,10 +114,7 @@ pub trait EventStreamExt: Stream {
 
     /// Folds events into a store and passes them on: for two stores, or a store before a sink.
     ///
-    /// ```text
-    /// in   Added(a)  Added(b)                      Err
-    /// out  Added(a)  Added(b)  Err (b was refused)  Err
-    /// ```
+    #[doc = include_str!("figures/tee.md")]
     ///
     /// As [`reflect`](Self::reflect), but the changes are dropped. Where the fold does not take an event, one `Err`
     /// with [`Recovery::Skip`] follows that event. The event is folded before it is passed on.
@@ -120,6 +122,12 @@ pub trait EventStreamExt: Stream {
     /// # Memory
     ///
     /// Both sides share each object; nothing is copied.
+    ///
+    /// # `tee` versus `reflect`
+    ///
+    /// `tee` where something below the store wants events: another store, or a sink that copies the stream as it came. Where it
+    /// wants to know what changed, [`reflect`](Self::reflect). A slow consumer that should not hold the store up takes neither:
+    /// it [subscribes](crate::Store::subscribe).
     ///
     /// # Examples
     ///
@@ -160,11 +168,7 @@ pub trait EventStreamExt: Stream {
 
     /// Asks the consumer, once each period, to replay what it holds.
     ///
-    /// ```text
-    /// in   SnapshotEnd ............. SnapshotStart ............. SnapshotEnd
-    /// out  SnapshotEnd .... Resync . SnapshotStart ............. SnapshotEnd Resync
-    ///                 period                      period: due inside, so it waits
-    /// ```
+    #[doc = include_str!("figures/resync.md")]
     ///
     /// The timer is its own: it starts with the end of the first snapshot (or the first change of a stream without
     /// one), is not reset by reconnects and relists, and is armed again once the replay was taken. [`Event::Resync`]
@@ -178,6 +182,12 @@ pub trait EventStreamExt: Stream {
     /// # Panics
     ///
     /// When it is polled outside of a tokio runtime with timers.
+    ///
+    /// # `resync` versus its twins
+    ///
+    /// On this stream all consumers of the store see the replay. One that wants it alone asks its own subscription:
+    /// [`Subscription::resync`](crate::store::Subscription::resync). [`resync_if`](Self::resync_if) asks a predicate first.
+    /// Neither is a relist: that asks the server, and is [`RelistHandle::relist`](crate::source::RelistHandle::relist).
     ///
     /// # Examples
     ///
@@ -203,11 +213,11 @@ pub trait EventStreamExt: Stream {
 
     /// As [`resync`](Self::resync), where the predicate says so; it is asked each time that a resync is due.
     ///
-    /// ```text
-    /// in   SnapshotEnd ............................
-    /// out  SnapshotEnd ............ Resync ........
-    ///             due: no      due: yes
-    /// ```
+    #[doc = include_str!("figures/resync_if.md")]
+    ///
+    /// # `resync_if` versus `resync`
+    ///
+    /// With a predicate where a replay is work that is not always wanted, such as on a replica that does not lead.
     ///
     /// # Examples
     ///
@@ -240,14 +250,16 @@ pub trait EventStreamExt: Stream {
 
     /// Checks the [grammar](Event) of a stream that is not known to keep it.
     ///
-    /// ```text
-    /// in   SnapshotStart  Listed(a)  Added(b)       SnapshotStart              SnapshotEnd
-    /// out  SnapshotStart  Listed(a)  Err (skipped)  Err (voids) SnapshotStart  SnapshotEnd
-    /// ```
+    #[doc = include_str!("figures/validate.md")]
     ///
     /// An event out of place is left out, and an `Err` with [`Recovery::Skip`] stands there instead. A `SnapshotStart`
     /// within a snapshot is passed on after an `Err` with [`Recovery::Relist`], which voids what was pending. So what
     /// comes out always keeps the grammar.
+    ///
+    /// # `validate` versus `expect_kind` and `verify_with`
+    ///
+    /// Three checks: `validate` of the order of events, for sources and operators that are not known to keep it; `expect_kind` of
+    /// each object's kind, for dynamic objects; `verify_with` of the content against the server, for tests.
     ///
     /// # Examples
     ///
@@ -271,10 +283,7 @@ pub trait EventStreamExt: Stream {
 
     /// Waits after failures, before the stream is polled again.
     ///
-    /// ```text
-    /// in   Err(Resume) Err(Resume)          Watching  Err(Skip) Added(a)
-    /// out  Err(Resume) ~~~~~~~ Err(Resume) ~~~~~~~~~~~~~~ Watching Err(Skip) Added(a)
-    /// ```
+    #[doc = include_str!("figures/backoff.md")]
     ///
     /// An `Err` is passed on at once; the wait comes after it, and time spent downstream counts. After
     /// [`Recovery::Resume`] and [`Recovery::Relist`] it waits for the longer of what the policy says and
@@ -289,6 +298,11 @@ pub trait EventStreamExt: Stream {
     /// # Panics
     ///
     /// When it has to wait outside of a tokio runtime with timers.
+    ///
+    /// # `backoff` versus `backoff_by`
+    ///
+    /// `backoff` asks the error itself, which knows what comes next; [`backoff_by`](Self::backoff_by) asks a closure, for errors
+    /// that are not yours to implement [`Recover`] for.
     ///
     /// # Examples
     ///
@@ -317,10 +331,11 @@ pub trait EventStreamExt: Stream {
 
     /// As [`backoff`](Self::backoff), for errors that do not implement [`Recover`]: the closure says what each asks for.
     ///
-    /// ```text
-    /// in   1  Err        2
-    /// out  1  Err ~~~~~~ 2
-    /// ```
+    #[doc = include_str!("figures/backoff_by.md")]
+    ///
+    /// # `backoff_by` versus `backoff`
+    ///
+    /// Whatever implements [`Recover`], as [`Error`](crate::Error) does, is for [`backoff`](Self::backoff).
     ///
     /// # Examples
     ///
@@ -349,12 +364,14 @@ pub trait EventStreamExt: Stream {
 
     /// Hands errors to `f` and yields the rest, plain.
     ///
-    /// ```text
-    /// in   Ok(1)  Err(e)  Ok(2)
-    /// out  1              2        f(e)
-    /// ```
+    #[doc = include_str!("figures/on_error.md")]
     ///
     /// What comes out may go into anything that would end at an `Err`.
+    ///
+    /// # `on_error` versus its twins
+    ///
+    /// [`send_to`](Self::send_to) does the same on the way into a sink. futures' `inspect_err` looks at errors but leaves them
+    /// in the stream, where `forward` or `try_next()?` would still end at them; `filter_map(Result::ok)` drops them unseen.
     ///
     /// # Examples
     ///
@@ -380,14 +397,15 @@ pub trait EventStreamExt: Stream {
 
     /// Turns each object into one of another type.
     ///
-    /// ```text
-    /// in   SnapshotStart  Listed(a)     Deleted(a)     SnapshotEnd
-    /// out  SnapshotStart  Listed(f(a))  Deleted(f(a))  SnapshotEnd
-    /// ```
+    #[doc = include_str!("figures/map_objects.md")]
     ///
     /// Where the result is reflected it must keep the object's identity: a store goes by it. Called once for each
-    /// object of each event. `map_objects` versus [`modify_objects`](Self::modify_objects): that one keeps the type
-    /// and the allocation.
+    /// object of each event.
+    ///
+    /// # `map_objects` versus its twins
+    ///
+    /// [`modify_objects`](Self::modify_objects) keeps the type and the allocation. Both decode the whole object first; a slim type
+    /// that is decoded instead of it (`Collection::decode_as`) never holds more than it keeps, and is what saves most.
     ///
     /// # Examples
     ///
@@ -411,13 +429,15 @@ pub trait EventStreamExt: Stream {
 
     /// Changes each object in place.
     ///
-    /// ```text
-    /// in   Added(a)   Modified(a)   Bookmark  Deleted(a)
-    /// out  Added(a')  Modified(a')  Bookmark  Deleted(a')
-    /// ```
+    #[doc = include_str!("figures/modify_objects.md")]
     ///
     /// Right after a source nothing else holds the object, and nothing is copied; further down an object that is held
     /// elsewhere is cloned first. Called once for each object of each event. Do not change an object's identity.
+    ///
+    /// # `modify_objects` versus its twins
+    ///
+    /// For one field that nobody reads. [`strip_managed_fields`](Self::strip_managed_fields) is the ready-made one;
+    /// [`map_objects`](Self::map_objects) makes another type.
     ///
     /// # Examples
     ///
@@ -444,12 +464,14 @@ pub trait EventStreamExt: Stream {
 
     /// Drops `metadata.managedFields`, often half of an object.
     ///
-    /// ```text
-    /// in   Added(a with managedFields)  Deleted(b)
-    /// out  Added(a without)             Deleted(b)
-    /// ```
+    #[doc = include_str!("figures/strip_managed_fields.md")]
     ///
     /// A [`modify_objects`](Self::modify_objects) that leaves objects without the field alone.
+    ///
+    /// # `strip_managed_fields` versus its twins
+    ///
+    /// The server still sends the field, and it is still decoded. A slim type leaves it out of the memory from the start; the
+    /// server leaves nothing out of an object but with metadata alone.
     ///
     /// # Examples
     ///
@@ -476,10 +498,7 @@ pub trait EventStreamExt: Stream {
 
     /// Keeps the objects that match, as if the server had a selector for it.
     ///
-    /// ```text
-    /// in   SnapshotStart Listed(a yes) Listed(b no) SnapshotEnd Modified(a no) Modified(b yes) Modified(c no)
-    /// out  SnapshotStart Listed(a)                  SnapshotEnd Deleted(a)     Modified(b)
-    /// ```
+    #[doc = include_str!("figures/filter_objects.md")]
     ///
     /// An object that does not match becomes a `Deleted` of itself if it was passed before, or if the stream began
     /// without a snapshot and none has come yet, as the consumer may then hold it from elsewhere; else it is left out,
@@ -489,6 +508,14 @@ pub trait EventStreamExt: Stream {
     /// # Memory
     ///
     /// The keys of the objects that were passed since the last `SnapshotStart`.
+    ///
+    /// # `filter_objects` versus its twins
+    ///
+    /// A selector on the source is cheaper wherever the server can say it: what does not match is not sent. `filter_objects` is for
+    /// what selectors cannot say, and keeps the rest out of the store.
+    /// [`subscribe_filtered`](crate::Store::subscribe_filtered) leaves the store whole and filters for one consumer;
+    /// [`only_changed_by`](Self::only_changed_by) leaves out updates, never objects. futures' `filter` on events would leave a store
+    /// holding what has ceased to match.
     ///
     /// # Examples
     ///
@@ -517,13 +544,15 @@ pub trait EventStreamExt: Stream {
 
     /// Checks that each object says it is of this kind: for dynamic objects, which decode from anything.
     ///
-    /// ```text
-    /// in   Added(a v1 Pod)  Added(b v1 Secret)  Deleted(a v1 Pod)
-    /// out  Added(a)         Err (skipped)       Deleted(a)          expect_kind("v1", "Pod")
-    /// ```
+    #[doc = include_str!("figures/expect_kind.md")]
     ///
     /// Instead of an event with another kind comes an `Err` with [`Recovery::Skip`]. An object that carries no kind
     /// passes, and so does a `PartialObjectMetadata`, which is what any kind is where only metadata is asked for.
+    ///
+    /// # `expect_kind` versus its twins
+    ///
+    /// See [`validate`](Self::validate). A type that knows its kind at compile time needs no check: another kind's JSON does not
+    /// decode into it, or is as good.
     ///
     /// # Examples
     ///
@@ -550,10 +579,7 @@ pub trait EventStreamExt: Stream {
 
     /// Checks each snapshot against a LIST at exactly its version: for tests of a server, a source or a pipeline.
     ///
-    /// ```text
-    /// in   SnapshotStart  Listed(a)  SnapshotEnd(7)                          Added(b)
-    /// out  SnapshotStart  Listed(a)  SnapshotEnd(7)  (list at 7)  Err if not  Added(b)
-    /// ```
+    #[doc = include_str!("figures/verify_with.md")]
     ///
     /// `map` makes of a listed object what the stream makes of it: the closure of [`map_objects`](Self::map_objects) where
     /// that stands below, else `K::clone`. Objects are compared by uid, after `map`, with `==`; those that do not decode
@@ -599,10 +625,7 @@ pub trait EventStreamExt: Stream {
 
     /// kube-runtime's own events, for its stores and controllers.
     ///
-    /// ```text
-    /// in   SnapshotStart Listed(a) Listed(b) Deleted(b) SnapshotEnd         Modified(a) Bookmark Resync
-    /// out                                               Init InitApply(a) InitDone Apply(a)      Apply(a)
-    /// ```
+    #[doc = include_str!("figures/into_kube.md")]
     ///
     /// kube-runtime's stores stay right through what their own events cannot say: a snapshot is told when it is
     /// complete, so one that is voided, or an object that is deleted within it, leaves no trace; an object that does
@@ -647,13 +670,15 @@ pub trait EventStreamExt: Stream {
 
     /// Leaves updates out where the closure sees no difference that matters.
     ///
-    /// ```text
-    /// in   Added(a)  Updated(a: no difference)  Updated(a: a difference)  Resynced(a)  Deleted(a)
-    /// out  Added(a)                             Updated(a)                Resynced(a)  Deleted(a)
-    /// ```
+    #[doc = include_str!("figures/only_changed_by.md")]
     ///
     /// The closure sees the old and the new state, and says whether to tell it. [`ops::changed`](crate::ops::changed)
     /// has ready-made ones: `generation`, `labels`, `annotations`, `spec`. Everything but updates passes.
+    ///
+    /// # `only_changed_by` versus its twins
+    ///
+    /// It is for consumers that react to each update; what it leaves out is in the store all the same. To keep objects out, see
+    /// [`filter_objects`](Self::filter_objects). To be told once of many changes, see [`Store::changed`](crate::Store::changed).
     ///
     /// # Examples
     ///
@@ -684,10 +709,12 @@ pub trait EventStreamExt: Stream {
     /// Only the objects, as they are now: of events, what was listed, added or modified; of changes, what was added,
     /// updated or resynced.
     ///
-    /// ```text
-    /// in   SnapshotStart  Listed(a)  SnapshotEnd  Deleted(a)  Err  Added(b)
-    /// out                 a                                   Err  b
-    /// ```
+    #[doc = include_str!("figures/objects.md")]
+    ///
+    /// # `objects` versus its twins
+    ///
+    /// Of events, a relist lists every object again; of changes, it tells only those that differ. [`deletions`](Self::deletions)
+    /// has the other half. A consumer that wants both matches on the items.
     ///
     /// # Examples
     ///
@@ -713,10 +740,7 @@ pub trait EventStreamExt: Stream {
 
     /// Only the last states of objects that are gone.
     ///
-    /// ```text
-    /// in   SnapshotStart  Listed(a)  SnapshotEnd  Deleted(a)  Err  Added(b)
-    /// out                                         a           Err
-    /// ```
+    #[doc = include_str!("figures/deletions.md")]
     ///
     /// On events, an object that a relist no longer lists is no `Deleted`: only a store knows it. Use it on changes
     /// where every deletion counts.
@@ -743,10 +767,7 @@ pub trait EventStreamExt: Stream {
 
     /// Sends every item into a sink and hands errors to `f`.
     ///
-    /// ```text
-    /// in    Ok(1)  Err(e)  Ok(2)  |
-    /// sink  1              2      closed      f(e)
-    /// ```
+    #[doc = include_str!("figures/send_to.md")]
     ///
     /// Resolves once the stream has ended and the sink is flushed and closed, or with the sink's error. futures'
     /// `forward` is the same for a stream of plain items, but **ends at the first `Err`**. To go on with the sink
@@ -761,6 +782,11 @@ pub trait EventStreamExt: Stream {
     /// # Backpressure
     ///
     /// While the sink has no room, nothing is read from the stream.
+    ///
+    /// # `send_to` versus its twins
+    ///
+    /// [`on_error`](Self::on_error) and then `forward` is the same in two steps. Where the sink is slow and the stream also drives
+    /// a store, send a [subscription](crate::Store::subscribe) instead, so that the store does not wait for the sink.
     ///
     /// # Examples
     ///
@@ -789,13 +815,15 @@ pub trait EventStreamExt: Stream {
 
     /// Ends the stream when the token is cancelled.
     ///
-    /// ```text
-    /// in   1  2  3  4  5
-    /// out  1  2 |           cancelled here
-    /// ```
+    #[doc = include_str!("figures/until.md")]
     ///
     /// The token comes first: once it is cancelled nothing more is yielded, however much is ready. The stream below is
     /// kept until this one is dropped, or taken out with `into_inner`.
+    ///
+    /// # `until` versus its twins
+    ///
+    /// futures' `take_until` takes any future and asks the stream first; this one asks the token first, so that nothing more
+    /// comes out once it is cancelled. A [`ReflectorHandle`](crate::ReflectorHandle) has `stop()`.
     ///
     /// # Examples
     ///

@@ -10,6 +10,8 @@ use std::{
 };
 
 /// Stream for the [`filter_objects`](crate::EventStreamExt::filter_objects) method.
+///
+#[doc = include_str!("figures/filter_objects.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct FilterObjects<S, F> {

@@ -12,6 +12,8 @@ use std::{
 };
 
 /// Stream for the [`into_kube`](crate::EventStreamExt::into_kube) method.
+///
+#[doc = include_str!("figures/into_kube.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct IntoKube<S, K> {

@@ -9,6 +9,8 @@ use std::{
 };
 
 /// Stream for the [`map_objects`](crate::EventStreamExt::map_objects) method.
+///
+#[doc = include_str!("figures/map_objects.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct MapObjects<S, F> {

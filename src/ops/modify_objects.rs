@@ -9,6 +9,8 @@ use std::{
 };
 
 /// Stream for the [`modify_objects`](crate::EventStreamExt::modify_objects) method.
+///
+#[doc = include_str!("figures/modify_objects.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct ModifyObjects<S, F> {

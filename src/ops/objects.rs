@@ -11,6 +11,8 @@ use std::{
 };
 
 /// Stream for the [`objects`](crate::EventStreamExt::objects) method.
+///
+#[doc = include_str!("figures/objects.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct Objects<S> {

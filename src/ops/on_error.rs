@@ -7,6 +7,8 @@ use std::{
 };
 
 /// Stream for the [`on_error`](crate::EventStreamExt::on_error) method.
+///
+#[doc = include_str!("figures/on_error.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct OnError<S, F> {

@@ -8,6 +8,8 @@ use std::{
 };
 
 /// Stream for the [`only_changed_by`](crate::EventStreamExt::only_changed_by) method.
+///
+#[doc = include_str!("figures/only_changed_by.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct OnlyChangedBy<S, F> {

@@ -11,6 +11,8 @@ use std::{
 };
 
 /// Stream for the [`reflect`](crate::EventStreamExt::reflect) method; `F` is the fold, `I` the changes of one event.
+///
+#[doc = include_str!("figures/reflect.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct Reflect<S, F, I> {

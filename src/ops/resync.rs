@@ -12,6 +12,8 @@ use std::{
 };
 
 /// Stream for the [`resync`](crate::EventStreamExt::resync) and [`resync_if`](crate::EventStreamExt::resync_if) methods.
+///
+#[doc = include_str!("figures/resync.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct Resync<S, F> {

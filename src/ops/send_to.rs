@@ -10,6 +10,8 @@ use std::{
 };
 
 /// Future for the [`send_to`](crate::EventStreamExt::send_to) method; `T` is what the sink takes.
+///
+#[doc = include_str!("figures/send_to.md")]
 #[pin_project]
 #[must_use = "futures do nothing unless polled"]
 pub struct SendTo<S, Si, T, F> {

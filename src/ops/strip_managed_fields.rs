@@ -10,6 +10,8 @@ use std::{
 };
 
 /// Stream for the [`strip_managed_fields`](crate::EventStreamExt::strip_managed_fields) method.
+///
+#[doc = include_str!("figures/strip_managed_fields.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct StripManagedFields<S> {

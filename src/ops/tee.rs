@@ -11,6 +11,8 @@ use std::{
 };
 
 /// Stream for the [`tee`](crate::EventStreamExt::tee) method; `F` is the fold.
+///
+#[doc = include_str!("figures/tee.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct Tee<S, F> {

@@ -9,6 +9,8 @@ use std::{
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Stream for the [`until`](crate::EventStreamExt::until) method.
+///
+#[doc = include_str!("figures/until.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct Until<S> {

@@ -8,6 +8,8 @@ use std::{
 };
 
 /// Stream for the [`validate`](crate::EventStreamExt::validate) method.
+///
+#[doc = include_str!("figures/validate.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct Validate<S> {

@@ -17,6 +17,8 @@ use std::{
 
 /// Stream for the [`verify_with`](crate::EventStreamExt::verify_with) method; `K` is what the list brings, `L` what the
 /// stream does, `M` makes the one of the other.
+///
+#[doc = include_str!("figures/verify_with.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
 pub struct VerifyWith<S, K, L, M> {

@@ -18,6 +18,7 @@ impl<K> AnySource<K> {
 trait Erased<K>: Send + Sync {
     fn list_page(&self, params: ListParams) -> BoxFuture<'_, Result<ListBody<K>, Error>>;
     fn open_watch(&self, params: WatchParams) -> BoxFuture<'_, Result<WatchBody<K>, Error>>;
+    fn before_list(&self) -> BoxFuture<'_, ()>;
     fn supports_watch_list(&self) -> bool;
     fn resource(&self) -> &str;
     fn namespace(&self) -> &str;
@@ -29,6 +30,9 @@ impl<S: ListWatch> Erased<S::Object> for S {
     }
     fn open_watch(&self, params: WatchParams) -> BoxFuture<'_, Result<WatchBody<S::Object>, Error>> {
         Box::pin(ListWatch::open_watch(self, params))
+    }
+    fn before_list(&self) -> BoxFuture<'_, ()> {
+        Box::pin(ListWatch::before_list(self))
     }
     fn supports_watch_list(&self) -> bool {
         ListWatch::supports_watch_list(self)
@@ -48,6 +52,9 @@ impl<K: Object> ListWatch for AnySource<K> {
     }
     async fn open_watch(&self, params: WatchParams) -> Result<WatchBody<K>, Error> {
         self.0.open_watch(params).await
+    }
+    async fn before_list(&self) {
+        self.0.before_list().await;
     }
     fn supports_watch_list(&self) -> bool {
         self.0.supports_watch_list()

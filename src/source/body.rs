@@ -32,6 +32,8 @@ pub struct ListMeta {
     pub continue_token: Option<Box<str>>,
     /// How many items are still to come, where the server says so.
     pub remaining_items: Option<u64>,
+    /// The shard selector that the server says it applied: `metadata.shardInfo`.
+    pub shard: Option<Box<str>>,
 }
 
 impl ListMeta {
@@ -74,6 +76,9 @@ pub enum WireEvent<K> {
     },
     /// `ERROR`: see [`Error::from_event`].
     Error(Error),
+    /// An event, up to this version, about an object that the source leaves out, such as another shard's: nothing is
+    /// told, but the watch is not silent and its position moves.
+    Elsewhere(ResourceVersion),
     /// Any other type.
     Unknown(Box<str>),
 }

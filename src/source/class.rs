@@ -12,8 +12,10 @@ pub(crate) enum Class {
     Busy,
     /// 401.
     Auth,
-    /// 403, 404.
+    /// 403, and an `ERROR` event with 404.
     Hidden,
+    /// 404 as the answer: there is no such resource.
+    Absent,
     /// 405.
     NotAllowed,
     /// 400, 422.
@@ -58,6 +60,7 @@ fn of_status(status: &Status, event: bool) -> Class {
         "Expired" | "Gone" => Class::Gone,
         "TooManyRequests" => Class::Busy,
         "Unauthorized" => Class::Auth,
+        "NotFound" if !event => Class::Absent,
         "Forbidden" | "NotFound" => Class::Hidden,
         "MethodNotAllowed" => Class::NotAllowed,
         "BadRequest" | "Invalid" => Class::BadRequest,
@@ -68,6 +71,7 @@ fn of_status(status: &Status, event: bool) -> Class {
             410 => Class::Gone,
             429 => Class::Busy,
             401 => Class::Auth,
+            404 if !event => Class::Absent,
             403 | 404 => Class::Hidden,
             405 => Class::NotAllowed,
             400 | 422 => Class::BadRequest,
@@ -109,7 +113,7 @@ mod tests {
     fn the_reason_comes_before_the_code() {
         assert_eq!(answered(Status::from_code(500).with_reason("Expired")), Class::Gone);
         assert_eq!(answered(Status::from_code(0).with_reason("Forbidden")), Class::Hidden);
-        assert_eq!(answered(Status::from_code(404).with_reason("SomethingNew")), Class::Hidden);
+        assert_eq!(answered(Status::from_code(404).with_reason("SomethingNew")), Class::Absent);
     }
 
     #[test]
@@ -118,7 +122,7 @@ mod tests {
             (400, Class::BadRequest),
             (401, Class::Auth),
             (403, Class::Hidden),
-            (404, Class::Hidden),
+            (404, Class::Absent),
             (405, Class::NotAllowed),
             (406, Class::NotOffered),
             (409, Class::Other),
@@ -144,6 +148,13 @@ mod tests {
         assert_eq!(event(Status::from_code(500).with_reason("StorageReadError")), Class::FaultEvent);
         assert_eq!(event(Status::from_code(503)), Class::FaultEvent);
         assert_eq!(answered(Status::from_code(500).with_reason("InternalError")), Class::Fault);
+    }
+
+    #[test]
+    fn only_an_answer_says_that_there_is_no_such_resource() {
+        assert_eq!(answered(Status::from_code(0).with_reason("NotFound")), Class::Absent);
+        assert_eq!(event(Status::from_code(404).with_reason("NotFound")), Class::Hidden);
+        assert_eq!(event(Status::from_code(404)), Class::Hidden);
     }
 
     #[test]

@@ -3,12 +3,15 @@
 mod listing;
 mod watching;
 
-use self::{listing::Listing, watching::Watching};
+use self::{
+    listing::{Ask, Listing},
+    watching::Watching,
+};
 use super::{
     AnySource, Class, ListWatch, RelistHandle, StatsHandle, Strategy, classify,
     internal_errors::InternalErrors,
     pace::Pace,
-    plan::{Mode, Outcome, Plan, Request, Verdict},
+    plan::{Mode, Outcome, Pause, Plan, Request, Verdict},
     reading::Alarm,
     settings::Settings,
 };
@@ -27,6 +30,8 @@ pub(crate) struct Driver<K> {
     alarm: Alarm,
     phase: Phase<K>,
     snapshot: Snapshot,
+    /// The next page, asked for while the one before it was read.
+    page_ahead: Option<Ask<K>>,
     /// Comes right after the item that was given last.
     held: Option<Item<K>>,
     /// The next watch that stands is to be told.
@@ -70,7 +75,8 @@ impl<K: Object> Driver<K> {
             settings.strategy = Strategy::List;
         }
         Driver {
-            plan: Plan::new(mode, settings.strategy, settings.page_size, at, Instant::now()),
+            plan: Plan::new(mode, settings.strategy, settings.page_size, at, Instant::now())
+                .absent_is_empty(settings.absent_is_empty),
             pace: Pace::new(settings.floor),
             internal: settings.internal_error_window.map(InternalErrors::new),
             source,
@@ -80,6 +86,7 @@ impl<K: Object> Driver<K> {
             alarm: Alarm::default(),
             phase: Phase::Asking,
             snapshot: Snapshot::default(),
+            page_ahead: None,
             held: None,
             owes_watching: true,
             new_connection: false,
@@ -112,14 +119,19 @@ impl<K: Object> Driver<K> {
 
     async fn ask(&mut self) -> Option<Item<K>> {
         let now = Instant::now();
-        let start = self.pace.next(self.plan.pause(), self.settings.poll_period, now);
+        let watches = matches!(self.plan.request(), Request::Watch { .. });
+        let start = self.pace.next(self.plan.pause(), &self.settings, now);
         if start > now {
-            let watches = matches!(self.plan.request(), Request::Watch { .. });
+            let listens = watches || matches!(self.plan.pause(), Pause::Absent(_));
             tokio::select! {
                 biased;
                 () = tokio::time::sleep_until(start) => {}
-                () = self.relist.asked(), if watches => self.relist(),
+                () = self.relist.asked(), if listens => self.relist(),
             }
+        }
+        // A relist may have been asked for meanwhile.
+        if !matches!(self.plan.request(), Request::Watch { .. }) {
+            self.source.before_list().await;
         }
         self.pace.opened(Instant::now());
         match self.plan.request().clone() {
@@ -139,7 +151,10 @@ impl<K: Object> Driver<K> {
 
     /// A request, a body or an `ERROR` event failed.
     fn failed(&mut self, error: Error, unpaged: bool) -> Option<Item<K>> {
-        let (class, now) = (classify(&error), Instant::now());
+        let (mut class, now) = (classify(&error), Instant::now());
+        if class == Class::Absent && !matches!(self.phase, Phase::Asking) {
+            class = Class::Hidden; // what has begun to answer is there
+        }
         let watches = matches!(self.plan.request(), Request::Watch { .. });
         let verdict = match &mut self.internal {
             Some(internal) if watches && class == Class::Internal => {
@@ -162,9 +177,26 @@ impl<K: Object> Driver<K> {
                 self.over = true;
                 Some(recovery)
             }
+            Verdict::Absent { tell, over } => {
+                self.over = over;
+                return self.absent(tell, &error);
+            }
         };
         self.close(&error);
         recovery.map(|recovery| Err(self.told(error, recovery)))
+    }
+
+    /// The resource is not there, which its user takes for empty.
+    fn absent(&mut self, tell: bool, error: &Error) -> Option<Item<K>> {
+        tracing::debug!(%error, "there is no such resource, which is taken for an empty one");
+        let now = Instant::now();
+        self.pace.failed(false, error.retry_after(), now);
+        self.stats.edit(|stats| stats.last_heard = Some(now));
+        if !tell {
+            return None;
+        }
+        self.held = Some(self.snapshot_ends(ResourceVersion::default()));
+        Some(Ok(Event::SnapshotStart))
     }
 
     /// The error as an item, noted wherever errors are.
@@ -192,7 +224,11 @@ impl<K: Object> Driver<K> {
     fn close(&mut self, why: &dyn std::fmt::Display) {
         if let Phase::Watching(watching) = std::mem::replace(&mut self.phase, Phase::Asking) {
             let stood = watching.opened.elapsed();
-            self.stats.edit(|stats| stats.watch_time += stood);
+            self.stats.edit(|stats| {
+                stats.watches_done += 1;
+                stats.watch_time += stood;
+                stats.last_watch_events = watching.events;
+            });
             tracing::trace!(events = watching.events, ?stood, %why, "watch closed");
         }
     }

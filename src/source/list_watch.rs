@@ -50,6 +50,12 @@ pub trait ListWatch: Send + Sync + 'static {
     /// One request for a watch, or a watch-list.
     fn open_watch(&self, params: WatchParams) -> impl Future<Output = Result<WatchBody<Self::Object>, Error>> + Send;
 
+    /// Waits until a snapshot may be asked for. Streams await it before each list, each further page and each
+    /// watch-list, outside of their deadlines. Must be cancel safe. Default: at once.
+    fn before_list(&self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
     /// Whether a watch-list may be asked for at all. Where not, streams go straight to LIST.
     fn supports_watch_list(&self) -> bool {
         true
@@ -138,6 +144,9 @@ impl<S: ListWatch> ListWatch for Arc<S> {
     }
     async fn open_watch(&self, params: WatchParams) -> Result<WatchBody<S::Object>, Error> {
         (**self).open_watch(params).await
+    }
+    async fn before_list(&self) {
+        (**self).before_list().await;
     }
     fn supports_watch_list(&self) -> bool {
         (**self).supports_watch_list()

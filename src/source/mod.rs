@@ -34,13 +34,14 @@ mod internal_errors;
 mod lazy;
 mod list_watch;
 #[cfg(feature = "metrics")]
-mod metrics;
+pub mod metrics;
 mod pace;
 mod params;
 mod plan;
 mod reading;
 mod relist;
 mod settings;
+mod shard;
 mod stats;
 mod streams;
 
@@ -50,6 +51,7 @@ pub use self::list_watch::ListWatch;
 pub use self::params::{ListParams, VersionMatch, WatchParams};
 pub use self::relist::RelistHandle;
 pub use self::settings::Strategy;
+pub use self::shard::{InvalidShard, Shard, ShardField};
 pub use self::stats::{Stats, StatsHandle};
 pub use self::streams::{Events, List, PollEvery, WatchFrom, WatchList};
 

@@ -1,6 +1,6 @@
 //! When the next request may start: floors and the server's `Retry-After`. Time spent elsewhere counts.
 
-use super::plan::Pause;
+use super::{plan::Pause, settings::Settings};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -29,7 +29,7 @@ impl Pace {
     }
 
     /// When the next request may start, and forgets why.
-    pub(crate) fn next(&mut self, pause: Pause, poll: Duration, now: Instant) -> Instant {
+    pub(crate) fn next(&mut self, pause: Pause, settings: &Settings, now: Instant) -> Instant {
         let floor = match pause {
             _ if std::mem::take(&mut self.failed) => self.floor / 10,
             Pause::Reopen => self.floor,
@@ -39,7 +39,11 @@ impl Pace {
         let wanted = match pause {
             // One request each 5 to 10 minutes, and not all streams at once.
             Pause::Parked => now + Duration::from_secs(300).mul_f64(1.0 + fastrand::f64()),
-            Pause::Poll => now + poll,
+            Pause::Poll => now + settings.poll_period,
+            Pause::Absent(looks) => {
+                let grown = Duration::from_secs(1).saturating_mul(1 << looks.min(20));
+                now + grown.min(settings.look_again).mul_f64(1.0 + fastrand::f64())
+            }
             Pause::None | Pause::Reopen => now,
         };
         floor.max(wanted).max(self.not_before.take().unwrap_or(now))
@@ -55,19 +59,29 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn floors_count_from_the_previous_opening_and_overlap_with_retry_after() {
         let start = Instant::now();
+        let settings = Settings { poll_period: S * 5, ..Settings::new(String::new()) };
         let mut pace = Pace::new(S);
-        assert_eq!(pace.next(Pause::None, S, start), start, "the first waits for nothing");
+        assert_eq!(pace.next(Pause::None, &settings, start), start, "the first waits for nothing");
         pace.opened(start);
         let later = start + S / 4;
-        assert_eq!(pace.next(Pause::None, S, later), later, "a page or a Fallback");
-        assert_eq!(pace.next(Pause::Reopen, S, later), start + S);
+        assert_eq!(pace.next(Pause::None, &settings, later), later, "a page or a Fallback");
+        assert_eq!(pace.next(Pause::Reopen, &settings, later), start + S);
         pace.failed(true, None, later);
-        assert_eq!(pace.next(Pause::Reopen, S, start), start + S / 10, "after an error");
+        assert_eq!(pace.next(Pause::Reopen, &settings, start), start + S / 10, "after an error");
         pace.failed(false, Some(S * 7), later);
-        assert_eq!(pace.next(Pause::None, S, later), later + S * 7);
-        assert_eq!(pace.next(Pause::Reopen, S, start + S * 60), start + S * 60, "long past its floor");
-        assert_eq!(pace.next(Pause::Poll, S * 5, later), later + S * 5);
-        let parked = pace.next(Pause::Parked, S, later) - later;
+        assert_eq!(pace.next(Pause::None, &settings, later), later + S * 7);
+        assert_eq!(pace.next(Pause::Reopen, &settings, start + S * 60), start + S * 60, "long past its floor");
+        assert_eq!(pace.next(Pause::Poll, &settings, later), later + S * 5);
+        let parked = pace.next(Pause::Parked, &settings, later) - later;
         assert!(parked >= S * 300 && parked < S * 600, "{parked:?}");
+    }
+    #[tokio::test(start_paused = true)]
+    async fn what_is_not_there_is_looked_for_ever_more_rarely() {
+        let (now, mut pace) = (Instant::now(), Pace::new(S));
+        let settings = Settings { look_again: S * 10, ..Settings::new(String::new()) };
+        for (looks, shortest) in [(0, S), (1, S * 2), (2, S * 4), (3, S * 8), (4, S * 10), (u32::MAX, S * 10)] {
+            let wait = pace.next(Pause::Absent(looks), &settings, now) - now;
+            assert!(wait >= shortest && wait < shortest * 2, "{looks}: {wait:?}");
+        }
     }
 }

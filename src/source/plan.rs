@@ -68,6 +68,11 @@ pub(crate) enum Verdict {
     },
     /// An `Err` item with this recovery, and the stream is over.
     Over(Recovery),
+    /// There is no such resource: an empty snapshot, unless it was told before, then on.
+    Absent {
+        tell: bool,
+        over: bool,
+    },
 }
 
 /// How long the plan wants to wait before its next request, beside the floor.
@@ -80,6 +85,8 @@ pub(crate) enum Pause {
     Parked,
     /// `poll_every`.
     Poll,
+    /// There is no such resource; it was looked for so often before.
+    Absent(u32),
 }
 
 /// Watches in a row without progress before a relist.
@@ -105,6 +112,10 @@ pub(crate) struct Plan {
     bad: bool,
     full: bool,
     parked: bool,
+    /// 404 means empty.
+    absent_is_empty: bool,
+    /// The last outcome was 404, after so many others in a row.
+    absent: Option<u32>,
     /// The version that the present list asked for.
     list_at: ResourceVersion,
     /// `watch_list()`: its snapshot is complete.
@@ -134,6 +145,8 @@ impl Plan {
             bad: false,
             full: false,
             parked: false,
+            absent_is_empty: false,
+            absent: None,
             list_at: ResourceVersion::default(),
             complete: false,
         };
@@ -142,6 +155,12 @@ impl Plan {
             _ => plan.snapshot(now),
         };
         plan
+    }
+
+    /// Whether a resource that the server does not have is an empty one.
+    pub(crate) fn absent_is_empty(mut self, is_empty: bool) -> Self {
+        self.absent_is_empty = is_empty;
+        self
     }
 
     pub(crate) fn request(&self) -> &Request {
@@ -159,11 +178,27 @@ impl Plan {
 
     pub(crate) fn decide(&mut self, outcome: Outcome, now: Instant) -> Verdict {
         self.pause = Pause::None;
+        let absent = self.absent.take();
+        let missing = matches!(outcome, Outcome::Failed { class: Class::Absent, .. });
+        if missing && self.absent_is_empty && matches!(self.next, Request::WatchList { .. } | Request::List { .. }) {
+            return self.is_absent(absent, now);
+        }
         match self.next {
             Request::WatchList { .. } => self.in_watch_list(outcome, now),
             Request::List { .. } | Request::Page { .. } => self.in_list(outcome, now),
             Request::Watch { .. } => self.in_watch(outcome, now),
         }
+    }
+
+    /// Row A1.
+    fn is_absent(&mut self, before: Option<u32>, now: Instant) -> Verdict {
+        let looks = before.map_or(0, |looks| looks.saturating_add(1));
+        self.absent = Some(looks);
+        self.at = None;
+        (self.lost, self.tries, self.idle, self.bad, self.full) = (false, 0, 0, false, false);
+        self.next = self.snapshot(now);
+        self.pause = if self.mode == Mode::Poll { Pause::Poll } else { Pause::Absent(looks) };
+        Verdict::Absent { tell: looks == 0 || self.mode == Mode::Poll, over: self.mode == Mode::List }
     }
 
     /// Rows S2 to S9.
@@ -193,7 +228,7 @@ impl Plan {
                 self.off_until = Some(now + REFUSAL);
                 self.fall_back()
             }
-            Outcome::Failed { class: Class::Hidden | Class::Other, .. } => self.fall_back(),
+            Outcome::Failed { class: Class::Hidden | Class::Absent | Class::Other, .. } => self.fall_back(),
             Outcome::Failed { class: Class::Busy | Class::Auth | Class::Unreachable, .. } => self.again(now),
             Outcome::Failed { class: class @ (Class::Fault | Class::FaultEvent | Class::Internal), .. } => {
                 self.unfinished(Some(class), now)
@@ -341,7 +376,7 @@ impl Plan {
     /// A new snapshot though nothing failed.
     pub(crate) fn take_snapshot(&mut self, now: Instant) {
         self.next = self.snapshot(now);
-        self.pause = Pause::None;
+        (self.pause, self.absent) = (Pause::None, None);
     }
 
     fn again(&mut self, now: Instant) -> Verdict {

@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) floor: Duration,
     pub(crate) internal_error_window: Option<Duration>,
     pub(crate) poll_period: Duration,
+    pub(crate) absent_is_empty: bool,
+    pub(crate) look_again: Duration,
 }
 
 impl Settings {
@@ -43,6 +45,8 @@ impl Settings {
             floor: Duration::from_secs(1),
             internal_error_window: None,
             poll_period: Duration::ZERO,
+            absent_is_empty: false,
+            look_again: Duration::from_secs(30),
         }
     }
 }
@@ -138,6 +142,26 @@ macro_rules! setter {
         #[doc(alias = "MaxInternalErrorRetryDuration")]
         pub fn internal_error_window(mut self, window: std::time::Duration) -> Self {
             self.0.settings_mut().internal_error_window = Some(window);
+            self
+        }
+    };
+    (absent_is_empty) => {
+        /// Takes a resource that the server does not have (404) for an empty one, rather than for a failure: the
+        /// snapshot is empty, without a version, and told once. The resource is looked for again after 1 s, then after
+        /// twice as long each time, up to [`look_again`](Self::look_again), and up to as much time again; once it is
+        /// there, its snapshot follows.
+        ///
+        /// A resource that goes is told as the server tells it: its objects are deleted, then the watch is answered
+        /// 404, which is an `Err` with Relist, and the snapshot after it is empty. Default: 404 is a failure.
+        pub fn absent_is_empty(mut self) -> Self {
+            self.0.settings_mut().absent_is_empty = true;
+            self
+        }
+
+        /// The longest time after which a resource that is [not there](Self::absent_is_empty) is looked for again,
+        /// before the random part. Default: 30 s.
+        pub fn look_again(mut self, longest: std::time::Duration) -> Self {
+            self.0.settings_mut().look_again = longest;
             self
         }
     };

@@ -25,6 +25,10 @@ pub struct Stats {
     pub remaining: Option<u64>,
     /// Requests for a watch or a watch-list.
     pub watches: u64,
+    /// Watches and watch-lists that were answered and have ended.
+    pub watches_done: u64,
+    /// What the last ended watch brought: objects, readable or not, and bookmarks.
+    pub last_watch_events: u64,
     /// Watches that ended at once without an event.
     pub short_watches: u64,
     /// Time that ended watches stood open, in all.

@@ -12,7 +12,7 @@ use std::{
 /// A snapshot by paged LIST: see [`ListWatch::list`](super::ListWatch::list).
 #[must_use = "streams do nothing unless polled"]
 pub struct List<K>(Lazy<K>);
-setters!(List: name, page_size, strategy, max_event_size, floor);
+setters!(List: name, page_size, strategy, max_event_size, floor, absent_is_empty);
 
 /// Changes from a version on: see [`ListWatch::watch_from`](super::ListWatch::watch_from).
 #[must_use = "streams do nothing unless polled"]
@@ -28,12 +28,12 @@ setters!(WatchList: name, watch_timeout, idle_timeout, bookmark_deadline, bookma
 #[must_use = "streams do nothing unless polled"]
 #[doc(alias("Reflector", "watcher"))]
 pub struct Events<K>(Lazy<K>);
-setters!(Events: name, page_size, strategy, watch_timeout, idle_timeout, bookmark_deadline, bookmark_notice, max_event_size, floor, internal_error_window);
+setters!(Events: name, page_size, strategy, watch_timeout, idle_timeout, bookmark_deadline, bookmark_notice, max_event_size, floor, internal_error_window, absent_is_empty);
 
 /// A snapshot each period: see [`ListWatch::poll_every`](super::ListWatch::poll_every).
 #[must_use = "streams do nothing unless polled"]
 pub struct PollEvery<K>(Lazy<K>);
-setters!(PollEvery: name, page_size, strategy, max_event_size, floor);
+setters!(PollEvery: name, page_size, strategy, max_event_size, floor, absent_is_empty);
 
 impl<K: Object> List<K> {
     pub(super) fn new(source: AnySource<K>, caller: &'static Location<'static>) -> Self {

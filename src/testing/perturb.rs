@@ -11,9 +11,9 @@
 //! * [`TimeTravel`](Perturbation::TimeTravel): it is reconnected to a server that is still at an earlier step.
 //!
 //! The trial is a state to begin with and some steps, which change the cluster as users and other controllers do. It is
-//! played once undisturbed, then once for each perturbation, the shortest first; after each run all objects of the
-//! server are compared with those of the undisturbed run. What differs from run to run by nature (uids, versions, times)
-//! is left out.
+//! played once undisturbed, then once for each perturbation, the shortest first, and then for as many
+//! [pairs](Trial::pairs) of them as were asked for; after each run all objects of the server are compared with those of
+//! the undisturbed run. What differs from run to run by nature (uids, versions, times) is left out.
 //!
 //! # Time
 //!
@@ -49,7 +49,7 @@
 //!     .explore()
 //!     .await;
 //! let found = report.found().expect("a difference");
-//! assert_eq!(found.perturbation(), &Perturbation::Crash { after_write: 1 });
+//! assert_eq!(found.perturbations(), [Perturbation::Crash { after_write: 1 }]);
 //! assert_eq!(found.differences(), ["configmaps default/b: /data/number differs"]);
 //! # });
 //! ```

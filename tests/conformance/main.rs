@@ -8,6 +8,7 @@ mod pager;
 mod play;
 mod reflector;
 mod retry;
+mod shards;
 mod stores;
 mod table;
 mod watch_list;

@@ -5,4 +5,5 @@ mod controller;
 mod handlers;
 mod index;
 mod informer;
+mod metrics;
 mod queue;

@@ -13,7 +13,8 @@ use listwatch::store::State;
 use listwatch::{EventStreamExt, Recovery, Store};
 use serde_json::json;
 
-use crate::follower::{Follower, content};
+use crate::account::content;
+use crate::follower::Follower;
 use crate::recorded::{Recorded, Requests};
 use crate::server::Server;
 use crate::writer::{self, Writer};

@@ -10,9 +10,10 @@ use tokio::time::Instant;
 use futures::{Stream, StreamExt};
 use listwatch::policy::ExponentialBackoff;
 use listwatch::source::{Events, ListWatch};
-use listwatch::{Change, DeleteReason, Error, EventStreamExt, Object, Store};
+use listwatch::{Change, Error, EventStreamExt, Object, Store};
 use tokio::task::JoinHandle;
 
+use crate::account::{Account, content, differences};
 use crate::recorded::{Recorded, Requests};
 use crate::writer::Version;
 
@@ -25,20 +26,6 @@ pub struct Follower<K> {
     pub requests: Requests,
     account: Arc<Mutex<Account>>,
     task: JoinHandle<()>,
-}
-
-/// What the changes said.
-#[derive(Debug, Default)]
-pub struct Account {
-    /// The content that a consumer of the changes holds.
-    pub objects: BTreeMap<String, Version>,
-    /// Changes that do not follow from those before: something was lost or told twice.
-    pub gaps: Vec<String>,
-    pub errors: Vec<Error>,
-    pub synced: usize,
-    pub watching: usize,
-    /// Deletions that only a snapshot showed.
-    pub missed: usize,
 }
 
 impl<K: Object + Debug> Follower<K> {
@@ -120,73 +107,6 @@ impl<K> Drop for Follower<K> {
 async fn keep<K: Object>(account: Arc<Mutex<Account>>, changes: impl Stream<Item = Result<Change<K>, Error>>) {
     let mut changes = std::pin::pin!(changes);
     while let Some(item) = changes.next().await {
-        let mut account = account.lock().unwrap_or_else(PoisonError::into_inner);
-        match item {
-            Ok(change) => account.apply(change),
-            Err(error) => account.errors.push(error),
-        }
+        account.lock().unwrap_or_else(PoisonError::into_inner).note(item);
     }
-}
-
-impl Account {
-    fn apply<K: Object>(&mut self, change: Change<K>) {
-        let name = change.name();
-        let fits = match change {
-            Change::Added { object, .. } => {
-                let (key, version) = entry(&*object);
-                self.objects.insert(key, version).is_none()
-            }
-            Change::Updated { old, new } => {
-                let (key, version) = entry(&*new);
-                self.objects.insert(key, version) == Some(entry(&*old).1)
-            }
-            Change::Deleted { last, why } => {
-                self.missed += usize::from(why == DeleteReason::Missed);
-                let (key, (uid, _)) = entry(&*last);
-                self.objects.remove(&key).is_some_and(|held| held.0 == uid)
-            }
-            Change::Resynced(object) => {
-                let (key, version) = entry(&*object);
-                self.objects.get(&key) == Some(&version)
-            }
-            Change::Synced { .. } => {
-                self.synced += 1;
-                true
-            }
-            Change::Watching(_) => {
-                self.watching += 1;
-                true
-            }
-            Change::Bookmark(_) => true,
-        };
-        if !fits {
-            self.gaps.push(format!("{name} does not follow from {} objects", self.objects.len()));
-        }
-    }
-}
-
-/// The content of a store as [`writer::list`](crate::writer::list) gives that of the server.
-pub fn content<K: Object>(store: &Store<K>) -> BTreeMap<String, Version> {
-    store.snapshot().iter().map(|object| entry(&**object)).collect()
-}
-
-fn entry<K: Object>(object: &K) -> (String, Version) {
-    let identity = object.identity();
-    let key = match identity.namespace {
-        "" => identity.name.to_owned(),
-        namespace => format!("{namespace}/{}", identity.name),
-    };
-    (key, (identity.uid.to_owned(), identity.resource_version.to_owned()))
-}
-
-fn differences(held: &BTreeMap<String, Version>, wanted: &BTreeMap<String, Version>) -> String {
-    let absent: Vec<_> = wanted.keys().filter(|key| !held.contains_key(*key)).take(5).collect();
-    let extra: Vec<_> = held.keys().filter(|key| !wanted.contains_key(*key)).take(5).collect();
-    let stale: Vec<_> =
-        wanted.iter().filter(|(key, version)| held.get(*key).is_some_and(|held| held != *version)).take(5).collect();
-    format!(
-        "{} of {} objects, absent {absent:?}, too many {extra:?}, other versions {stale:?}",
-        held.len(),
-        wanted.len()
-    )
 }

@@ -76,4 +76,8 @@ impl<S: ListWatch> ListWatch for Recorded<S> {
         self.requests.add(Request::Watch(params.clone()));
         self.source.open_watch(params).await
     }
+
+    async fn before_list(&self) {
+        self.source.before_list().await;
+    }
 }

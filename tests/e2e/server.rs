@@ -1,7 +1,7 @@
 //! Real API servers: built once, started with flags, killed, paused and restarted.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -68,6 +68,11 @@ impl Server {
         &self.url
     }
 
+    /// The port of that address.
+    pub fn port(&self) -> u16 {
+        self.url.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("the address has a port")
+    }
+
     /// The kubeconfig with the contexts `token` (the current one), `cert`, `user` and `nobody`.
     pub fn kubeconfig(&self) -> PathBuf {
         self.dir.join("kubeconfig")
@@ -108,6 +113,18 @@ impl Server {
     pub async fn restart(&mut self) {
         self.kill();
         self.spawn().await;
+    }
+
+    /// Kills the server if it runs and starts it on the same data and port, with other flags.
+    pub async fn restart_with(&mut self, flags: &[&str]) {
+        self.flags = flags.iter().map(ToString::to_string).collect();
+        self.restart().await;
+    }
+
+    /// Makes storage forget all versions but the present one, within moments.
+    pub fn compact(&mut self) {
+        let stdin = self.process.as_mut().and_then(|process| process.child.stdin.as_mut());
+        stdin.expect("a running server").write_all(b"compact\n").expect("tell the API server");
     }
 
     async fn spawn(&mut self) {

@@ -12,7 +12,8 @@ use listwatch::source::ListWatch;
 use listwatch::{Change, EventStreamExt, Object, State, Store};
 use serde_json::Value;
 
-use crate::follower::{Follower, content};
+use crate::account::content;
+use crate::follower::Follower;
 use crate::server::Server;
 use crate::writer::{self, Writer};
 

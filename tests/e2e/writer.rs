@@ -90,7 +90,8 @@ pub async fn list(client: &Client, path: &str) -> BTreeMap<String, Version> {
     items.iter().map(|item| entry(&item["metadata"])).collect()
 }
 
-fn entry(metadata: &Value) -> (String, Version) {
+/// Name and version by an object's metadata.
+pub fn entry(metadata: &Value) -> (String, Version) {
     let text = |field: &str| metadata[field].as_str().unwrap_or_default().to_owned();
     let key = match metadata["namespace"].as_str() {
         Some(namespace) => format!("{namespace}/{}", text("name")),

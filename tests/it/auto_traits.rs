@@ -82,6 +82,9 @@ assert_traits! {
     source::WatchParams: Send Sync Unpin;
     source::VersionMatch: Send Sync Unpin;
     source::Strategy: Send Sync Unpin;
+    source::Shard: Send Sync Unpin;
+    source::ShardField: Send Sync Unpin;
+    source::InvalidShard: Send Sync Unpin;
     source::Stats: Send Sync Unpin;
     source::StatsHandle: Send Sync Unpin;
     source::List<Raw>: Send Unpin;
@@ -224,6 +227,12 @@ assert_traits! {
     listwatch::client::ClientBuilder: Send Sync Unpin;
     listwatch::client::Client: Send Sync Unpin;
     listwatch::client::Discovered: Send Sync Unpin;
+    listwatch::client::ListRate: Send Sync Unpin;
+    listwatch::client::Mirrors: Send Sync Unpin;
+    listwatch::client::MirrorsBuilder: Send Unpin;
+    listwatch::client::MirrorState: Send Sync Unpin;
+    listwatch::client::MirrorStates: Send Sync Unpin;
+    listwatch::client::NotAllReady: Send Sync Unpin;
     listwatch::client::Collection<Raw>: Send Sync Unpin;
     listwatch::client::Collection<Pinned>: Unpin;
     listwatch::client::ObjectStates<Raw>: Send Unpin;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures::{FutureExt, Stream, StreamExt, stream};
 use listwatch::{
-    Error, Raw,
+    DecodeError, Error, Identity, Object, Raw,
     client::{ListDecoder, WatchDecoder},
     source::{ListPart, WireEvent},
 };
@@ -132,6 +132,80 @@ fn an_event_over_the_limit_is_an_error() {
 }
 
 /// What a decoder with a limit says of chunks of this size, and the bytes that it took.
+/// 600 KB of what a body may hold, and then what ends it.
+fn long(item: impl Fn(usize, &str) -> String, end: &str) -> Vec<u8> {
+    let pad = "x".repeat(250);
+    let items = (0..2000).map(|n| match n % 100 {
+        99 => item(n, r#"{"metadata":{"name":7,"uid":"u"}}"#),
+        _ => item(n, &format!(r#"{{"metadata":{{"name":"a{n}","resourceVersion":"{n}"}},"data":"{pad}"}}"#)),
+    });
+    items.chain([end.to_owned()]).collect::<String>().into_bytes()
+}
+
+fn with_workers(workers: usize, bytes: &[u8], is_list: bool) -> Vec<String> {
+    let chunks = stream::iter(chunked(bytes, (1..).map(|n| n * 30_000).take(20).collect())).map(Ok);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        if is_list {
+            let body = ListDecoder::new().decode_workers(workers).decode::<Raw>(chunks);
+            body.filter(|part| std::future::ready(!matches!(part, Ok(ListPart::Progress)))).map(said).collect().await
+        } else {
+            WatchDecoder::new().decode_workers(workers).decode::<Raw>(chunks).map(said).collect::<Vec<_>>().await
+        }
+    })
+}
+
+#[test]
+fn several_workers_say_the_same_in_the_same_order() {
+    let as_event = |_, json: &str| format!("{{\"type\":\"ADDED\",\"object\":{json}}}\n");
+    let as_item = |n, json: &str| format!("{}{json}", if n == 0 { r#"{"items":["# } else { "," });
+    for (bytes, is_list, last) in [
+        (long(as_event, ""), false, "resource_version"),
+        (long(as_event, "{\"type\":\"ADDED\",\"object\":{\"a\""), false, "broke off"),
+        (
+            long(as_event, "garbage\n{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"b\"}}}\n"),
+            false,
+            "not what was asked for",
+        ),
+        (long(as_item, r#"],"metadata":{"resourceVersion":"7"}}"#), true, "Meta"),
+        (long(as_item, r#",{"metadata":{"name":"b"}},"#), true, "broke off"),
+        (
+            long(as_item, r#",{"metadata":tru},{"metadata":{"name":"b"}}],"metadata":{"resourceVersion":"7"}}"#),
+            true,
+            "not what was asked for",
+        ),
+    ] {
+        let one = with_workers(1, &bytes, is_list);
+        assert!(one.len() >= 2000 && one.iter().filter(|part| part.contains("Unreadable")).count() == 20);
+        assert!(one.last().is_some_and(|said| said.contains(last)), "{:?} is not {last}", one.last());
+        for workers in [2, 4] {
+            assert_eq!(with_workers(workers, &bytes, is_list), one, "{workers} workers, {last}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "of the user's own")]
+fn a_panic_of_an_objects_decode_is_the_readers() {
+    #[derive(Debug)]
+    struct Panics;
+    impl Object for Panics {
+        fn identity(&self) -> Identity<'_> {
+            Identity::default()
+        }
+        fn decode(json: &[u8]) -> Result<Self, DecodeError> {
+            if json.ends_with(b"17}") { panic!("of the user's own") } else { Ok(Panics) }
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let lines = (0..2000).map(|n| format!("{{\"type\":\"ADDED\",\"object\":{{\"a\":{:0300}}}}}\n", n));
+        let chunk = Bytes::from(lines.collect::<String>());
+        let body = WatchDecoder::new().decode_workers(2).decode::<Panics>(stream::iter([Ok(chunk)]));
+        assert_eq!(body.count().await, 2000);
+    });
+}
+
 fn limited_list(bytes: &[u8], max: usize, size: usize) -> (Vec<String>, usize) {
     let taken = Arc::new(AtomicUsize::new(0));
     let body = ListDecoder::new().max_item_size(max).decode::<Raw>(counted(bytes, size, &taken));

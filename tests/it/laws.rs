@@ -59,7 +59,7 @@ const OPERATORS: &[(&str, Checks)] = &[
 ];
 
 /// What `src/ops` holds besides operators.
-const NO_OPERATORS: &[&str] = &["changed", "ext", "fold", "ledger", "mod", "project", "stage", "timer"];
+const NO_OPERATORS: &[&str] = &["changed", "ext", "figures", "fold", "ledger", "mod", "project", "stage", "timer"];
 
 /// Each source stream, by its type.
 const SOURCES: &[(&str, Checks)] = &[

@@ -24,15 +24,21 @@ mod client_kube;
 #[cfg(feature = "client")]
 mod client_leak;
 #[cfg(feature = "client")]
+mod client_mirrors;
+#[cfg(feature = "client")]
 mod client_object;
 #[cfg(feature = "client")]
 mod client_oidc;
 #[cfg(feature = "client")]
 mod client_proxy;
 #[cfg(feature = "client")]
+mod client_rate;
+#[cfg(feature = "client")]
 mod client_requests;
 #[cfg(feature = "client")]
 mod client_server;
+#[cfg(feature = "client")]
+mod client_shard;
 #[cfg(feature = "client")]
 mod client_tls;
 #[cfg(any(feature = "client", feature = "kube-client"))]
@@ -53,6 +59,7 @@ mod mirror_modules;
 mod objects;
 mod on_error;
 mod only_changed_by;
+mod package;
 #[cfg(feature = "client")]
 mod perturb;
 mod policy;
@@ -64,6 +71,7 @@ mod send_to;
 mod source;
 mod store;
 mod tee;
+mod texts;
 #[cfg(feature = "client")]
 mod tls_front;
 mod until;

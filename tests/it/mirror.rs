@@ -221,3 +221,102 @@ async fn changes_as_they_come() {
     let status = tokio::task::spawn_blocking(move || child.wait()).await.expect("no panic").expect("it ends");
     assert!(status.success(), "{status}");
 }
+
+/// The program on a terminal of its own, which `script` gives it, and what it wrote there.
+#[cfg(target_os = "linux")]
+struct OnTerminal {
+    child: std::process::Child,
+    output: std::process::ChildStdout,
+    written: String,
+}
+
+#[cfg(target_os = "linux")]
+impl OnTerminal {
+    const ENTER: &'static str = "\x1b[?1049h";
+    const LEAVE: &'static str = "\x1b[?1049l";
+
+    fn start(config: &Kubeconfig, args: &str) -> Self {
+        let mirror = format!("exec {} --kubeconfig {} {args}", program().display(), config.0.display());
+        let command = format!("stty rows 30 cols 100; echo pid $$ end; {mirror}");
+        let mut script = Command::new("script");
+        script.args(["-qec", &command, "/dev/null"]).env("TERM", "xterm-256color").env("SHELL", "/bin/sh");
+        let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("`script` is installed");
+        let output = child.stdout.take().expect("a pipe");
+        OnTerminal { child, output, written: String::new() }
+    }
+
+    fn until(&mut self, part: &str) {
+        use std::io::Read;
+        let mut bytes = [0; 4096];
+        while !self.written.contains(part) {
+            let length = self.output.read(&mut bytes).expect("bytes");
+            assert!(length > 0, "it ended without {part:?}: {:?}", self.written);
+            self.written.push_str(&String::from_utf8_lossy(&bytes[..length]));
+        }
+    }
+
+    fn send(&mut self, keys: &str) {
+        use std::io::Write;
+        let input = self.child.stdin.as_mut().expect("a pipe");
+        input.write_all(keys.as_bytes()).and_then(|()| input.flush()).expect("it reads");
+    }
+
+    /// What it wrote after it left the full screen, and its status.
+    fn end(mut self) -> (String, std::process::ExitStatus) {
+        use std::io::Read;
+        let mut rest = Vec::new();
+        self.output.read_to_end(&mut rest).expect("bytes");
+        self.written.push_str(&String::from_utf8_lossy(&rest));
+        let after = self.written.rsplit_once(Self::LEAVE).expect("it left the full screen").1.to_owned();
+        (after, self.child.wait().expect("it ends"))
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_full_screen_leaves_the_terminal_as_it_was() {
+    let (server, config) = shop().await;
+    server.rule(Match::lists().of("secrets"), Fault::status(403), Times::Always);
+    let ends = tokio::task::spawn_blocking(move || {
+        let by_key = {
+            let mut terminal = OnTerminal::start(&config, "pods -A");
+            terminal.until(OnTerminal::ENTER);
+            terminal.until("front");
+            terminal.send("cart");
+            terminal.send("\x03");
+            terminal.end()
+        };
+        let by_signal = {
+            let mut terminal = OnTerminal::start(&config, "pods -A");
+            terminal.until("front");
+            let pid =
+                terminal.written.split("pid ").nth(1).and_then(|rest| rest.split(' ').next()).expect("it says it");
+            assert!(Command::new("kill").args(["-TERM", pid]).status().expect("kill runs").success());
+            terminal.end()
+        };
+        let by_failure = OnTerminal::start(&config, "secrets -A").end();
+        let lines = {
+            let mut terminal = OnTerminal::start(&config, "pods -A --view lines");
+            terminal.until("front");
+            assert!(!terminal.written.contains(OnTerminal::ENTER));
+            drop(terminal.child.stdin.take());
+            drop(terminal.child.kill());
+            terminal.child.wait().expect("it ends")
+        };
+        drop(lines);
+        (by_key, by_signal, by_failure)
+    });
+    let ends = tokio::time::timeout(Duration::from_secs(60), ends).await.expect("it ends").expect("no panic");
+    let ((key, key_status), (signal, signal_status), (failure, failure_status)) = ends;
+    assert!(key.contains("3 objects") && key_status.success(), "{key:?}");
+    assert!(signal.contains("3 objects") && signal_status.success(), "{signal:?}");
+    assert!(failure.contains("error: mirroring secrets") && failure_status.code() == Some(1), "{failure:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_full_screen_needs_a_terminal() {
+    let (_server, config) = shop().await;
+    let output = config.run("pods --view full").await;
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "error: --view full needs a terminal\n");
+}

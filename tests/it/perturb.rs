@@ -67,7 +67,7 @@ async fn states_that_pass_unobserved_are_found() {
     .explore()
     .await;
     let found = report.found().expect("a difference");
-    assert_eq!(found.perturbation(), &Perturbation::Unobserved { from: 1, to: 2 });
+    assert_eq!(found.perturbations(), [Perturbation::Unobserved { from: 1, to: 2 }]);
     assert_eq!(found.differences(), ["secrets default/saw-1 is missing"]);
     assert!(report.to_string().contains("a gap from step 1 to 2"), "{report}");
 }
@@ -88,7 +88,7 @@ async fn a_journey_back_in_time_is_found() {
     .explore()
     .await;
     let found = report.found().expect("a difference");
-    assert_eq!(found.perturbation(), &Perturbation::TimeTravel { after: 1, to: 0 });
+    assert_eq!(found.perturbations(), [Perturbation::TimeTravel { after: 1, to: 0 }]);
     assert_eq!(found.differences(), ["secrets default/alarm is too much"]);
     assert_eq!((report.writes().len(), found.writes()), (0, &["create secrets default/alarm".to_owned()][..]));
 }
@@ -112,7 +112,7 @@ async fn a_server_that_lags_is_found() {
     .explore()
     .await;
     let found = report.found().expect("a difference");
-    assert_eq!(found.perturbation(), &Perturbation::Stale { from: 1, to: 2 });
+    assert_eq!(found.perturbations(), [Perturbation::Stale { from: 1, to: 2 }]);
 }
 
 /// Two writes that belong together; the second is only made along with the first.
@@ -130,8 +130,40 @@ async fn a_crash_between_two_writes_is_found() {
     .explore()
     .await;
     let found = report.found().expect("a difference");
-    assert_eq!(found.perturbation(), &Perturbation::Crash { after_write: 1 });
+    assert_eq!(found.perturbations(), [Perturbation::Crash { after_write: 1 }]);
     assert_eq!(found.differences(), ["secrets default/second is missing"]);
+}
+
+/// Tries its job once more after a crash, and then gives up.
+async fn twice_at_most(access: Access) {
+    let lock = |tries: u8| json!({"metadata": {"name": "lock"}, "data": {"tries": tries.to_string()}});
+    match access.get("secrets", "lock") {
+        None => drop(access.create("secrets", lock(1)).await),
+        Some(held) if held["data"]["tries"] == "1" => drop(access.patch("secrets", lock(2)).await),
+        Some(_) => return,
+    }
+    access.create("secrets", json!({"metadata": {"name": "job"}})).await.ok();
+    access.delete("secrets", "lock").await.ok();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_only_two_perturbations_break_is_found_among_pairs() {
+    let report = perturb::of(twice_at_most).explore().await;
+    assert_eq!((report.found().is_none(), report.runs(), report.untried()), (true, 2 + 3, 0), "{report}");
+    let report = perturb::of(twice_at_most).pairs(3).explore().await;
+    let found = report.found().expect("a difference");
+    let crash = |after_write| Perturbation::Crash { after_write };
+    assert_eq!(found.perturbations(), [crash(1), crash(2)]);
+    assert_eq!(found.differences(), ["secrets default/job is missing", "secrets default/lock is too much"]);
+    assert!(report.to_string().contains("with a crash after write 1 and a crash after write 2:"), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pairs_that_were_not_tried_are_counted() {
+    let report = three_values(copies).pairs(2).explore().await;
+    assert!(report.found().is_none() && report.untried() > 100, "{report}");
+    assert_eq!(report.runs(), 2 + report.writes().len() + 3 * 6 + 2);
+    assert!(report.to_string().ends_with(&format!("; {} pairs were not tried", report.untried())), "{report}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -143,7 +175,7 @@ async fn what_differs_by_itself_is_said_to() {
     })
     .explore()
     .await;
-    assert_eq!(report.found().map(perturb::Found::perturbation), Some(&Perturbation::Nothing));
+    assert_eq!(report.found().map(perturb::Found::perturbations), Some(&[Perturbation::Nothing][..]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,5 @@
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt, channel::mpsc, stream, stream::FusedStream};
-use listwatch::{Error, Event, EventStreamExt, Fold, Object, Raw, Recover, Recovery, testing};
+use listwatch::{Error, Event, EventStreamExt, Fold, Object, Raw, Recover, Recovery, Store, testing};
 use std::{cell::Cell, panic::AssertUnwindSafe, rc::Rc};
 use tokio_test::{assert_pending, assert_ready, task};
 
@@ -86,6 +86,18 @@ async fn nothing_is_read_while_changes_are_left() {
     drop(feed);
     assert!(changes.is_woken());
     assert!(assert_ready!(changes.poll_next()).is_none());
+}
+
+#[tokio::test]
+async fn what_a_dropped_stream_has_not_told_is_in_the_store_and_not_told_again() {
+    let store = Store::<Raw>::new();
+    let snapshot = || testing::script().snapshot([testing::raw("a", "1"), testing::raw("b", "1")], "1");
+    let mut changes = snapshot().reflect(&store);
+    assert_eq!(changes.next().await.map(|change| change.map(|change| change.name()).unwrap()), Some("added"));
+    drop(changes);
+    assert_eq!(store.len(), 2);
+    let told: Vec<_> = snapshot().reflect(&store).map_ok(|change| change.name()).try_collect().await.unwrap();
+    assert_eq!(told, ["synced"]);
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! The rules of list, watch-list and watch, played on a scripted source in paused time.
 
+mod absent;
 mod list;
 mod pacing;
+mod pages;
 mod poll;
 mod streams;
 mod watch;

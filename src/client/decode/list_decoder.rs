@@ -1,25 +1,19 @@
 use super::{
     DEFAULT_MAX,
+    decoding::{Decoding, Frame, Split},
     kinds::Kinds,
     list_splitter::{ListSplitter, Token},
     meta::list_meta,
     object::object,
+    workers::default_workers,
 };
 use crate::{
     Error, Object, UnreadableAs,
-    source::{Body, ListBody, ListPart},
+    source::{ListBody, ListPart},
 };
 use bytes::Bytes;
-use futures::{
-    Stream, StreamExt,
-    stream::{BoxStream, FusedStream},
-};
-use std::{
-    fmt,
-    marker::PhantomData,
-    pin::Pin,
-    task::{Context, Poll, ready},
-};
+use futures::Stream;
+use std::{marker::PhantomData, sync::Arc};
 
 /// Decodes a list's body item by item while its bytes arrive: for a [`ListWatch`](crate::source::ListWatch) of one's
 /// own over HTTP.
@@ -30,7 +24,8 @@ use std::{
 /// # Memory
 ///
 /// Holds one chunk, and of earlier ones only the unfinished item or metadata, at most
-/// [`max_item_size`](ListDecoder::max_item_size). An item that lies in one chunk is not copied.
+/// [`max_item_size`](ListDecoder::max_item_size). An item that lies in one chunk is not copied. With
+/// [several workers](ListDecoder::decode_workers), up to 256 KiB more of each, as bytes or decoded.
 ///
 /// ```
 /// use futures::{StreamExt, stream};
@@ -48,19 +43,32 @@ use std::{
 #[derive(Clone, Debug)]
 pub struct ListDecoder {
     max: usize,
+    workers: usize,
     kinds: Option<Kinds>,
 }
 
 impl ListDecoder {
     /// With the default limit.
     pub fn new() -> Self {
-        ListDecoder { max: DEFAULT_MAX, kinds: None }
+        ListDecoder { max: DEFAULT_MAX, workers: default_workers(), kinds: None }
     }
 
     /// The most bytes of one item; more is an error, not memory. Default, also for 0: 16 MiB.
     #[must_use]
     pub fn max_item_size(mut self, bytes: usize) -> Self {
         self.max = if bytes == 0 { DEFAULT_MAX } else { bytes };
+        self
+    }
+
+    /// How many threads decode at once, where a list comes faster than one decodes it; 1, and 0, is the task that polls
+    /// the body, and no other. Default: one per core, at most four.
+    ///
+    /// They are threads of the runtime's pool for blocking work, each busy for less than a millisecond at a time with
+    /// ordinary objects. A list of less than 128 KiB is always decoded in place, and so is every list where there is no
+    /// runtime.
+    #[must_use]
+    pub fn decode_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
         self
     }
 
@@ -74,14 +82,13 @@ impl ListDecoder {
 
     /// The parts of the body that these chunks are. An error of the chunks is passed on and ends it.
     pub fn decode<K: Object>(self, chunks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static) -> ListBody<K> {
-        Body::new(Decoding {
-            chunks: Some(chunks.boxed()),
-            splitter: ListSplitter::new(self.max),
-            kinds: self.kinds,
+        let splitter = Splitter::<K> {
+            list: ListSplitter::new(self.max),
+            kinds: self.kinds.map(Arc::new),
             knows_list: false,
-            idle: false,
             _object: PhantomData,
-        })
+        };
+        Decoding::body(chunks, splitter, self.workers)
     }
 }
 
@@ -91,89 +98,70 @@ impl Default for ListDecoder {
     }
 }
 
-struct Decoding<K> {
-    /// `None` once the body is over.
-    chunks: Option<BoxStream<'static, Result<Bytes, Error>>>,
-    splitter: ListSplitter,
-    kinds: Option<Kinds>,
+struct Splitter<K> {
+    list: ListSplitter,
+    kinds: Option<Arc<Kinds>>,
     /// The list has said its kind before this item.
     knows_list: bool,
-    /// The last chunk has completed nothing yet.
-    idle: bool,
     _object: PhantomData<fn() -> K>,
 }
 
-impl<K: Object> Decoding<K> {
-    fn part(&mut self, token: Token) -> Result<ListPart<K>, Error> {
-        match token {
-            Token::Metadata(json) => list_meta(&json).map(ListPart::Meta),
-            Token::Item(json) => object(&self.stamped(json), UnreadableAs::Listed).map(ListPart::Item),
-        }
-    }
+/// A value of a list; for objects that carry their kind, with what that is if they do not say.
+struct ListFrame<K> {
+    token: Token,
+    kinds: Option<Arc<Kinds>>,
+    _object: PhantomData<fn() -> K>,
+}
 
-    fn stamped(&mut self, item: Bytes) -> Bytes {
+impl<K: Object> Splitter<K> {
+    fn kinds(&mut self) -> Option<Arc<Kinds>> {
         if !K::carries_kind() {
-            return item;
+            return None;
         }
         if !self.knows_list
-            && let (Some(api_version), Some(kind)) = (&self.splitter.api_version, &self.splitter.kind)
+            && let (Some(api_version), Some(kind)) = (&self.list.api_version, &self.list.kind)
         {
             self.knows_list = true;
-            self.kinds = Kinds::of_list(api_version, kind).or(self.kinds.take());
+            self.kinds = Kinds::of_list(api_version, kind).map(Arc::new).or(self.kinds.take());
         }
-        match &self.kinds {
-            Some(kinds) => kinds.stamp(item),
-            None => item,
-        }
+        self.kinds.clone()
     }
 }
 
-impl<K: Object> Stream for Decoding<K> {
-    type Item = Result<ListPart<K>, Error>;
+impl<K: Object> Split for Splitter<K> {
+    type Frame = ListFrame<K>;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = &mut *self;
-        let Some(chunks) = &mut this.chunks else { return Poll::Ready(None) };
-        let part = loop {
-            match this.splitter.next() {
-                Ok(Some(token)) => {
-                    this.idle = false;
-                    break this.part(token);
-                }
-                Ok(None) if std::mem::take(&mut this.idle) => return Poll::Ready(Some(Ok(ListPart::Progress))),
-                Ok(None) => {}
-                Err(error) => break Err(error),
-            }
-            match ready!(chunks.poll_next_unpin(cx)) {
-                Some(Ok(chunk)) => {
-                    this.splitter.push(chunk);
-                    this.idle = true;
-                }
-                Some(Err(error)) => break Err(error),
-                None => match this.splitter.finish() {
-                    Ok(()) => {
-                        this.chunks = None;
-                        return Poll::Ready(None);
-                    }
-                    Err(error) => break Err(error),
-                },
-            }
-        };
-        if part.as_ref().is_err_and(|error| !error.is_unreadable()) {
-            this.chunks = None;
+    fn push(&mut self, chunk: Bytes) {
+        self.list.push(chunk);
+    }
+
+    fn next(&mut self) -> Result<Option<ListFrame<K>>, Error> {
+        let token = self.list.next()?;
+        Ok(token.map(|token| ListFrame { token, kinds: self.kinds(), _object: PhantomData }))
+    }
+
+    fn finish(&mut self) -> Result<Option<ListFrame<K>>, Error> {
+        self.list.finish().map(|()| None)
+    }
+
+    fn progress() -> Option<ListPart<K>> {
+        Some(ListPart::Progress)
+    }
+}
+
+impl<K: Object> Frame for ListFrame<K> {
+    type Part = ListPart<K>;
+
+    fn len(&self) -> usize {
+        let (Token::Item(json) | Token::Metadata(json)) = &self.token;
+        json.len()
+    }
+
+    fn decode(self) -> Result<ListPart<K>, Error> {
+        match (self.token, self.kinds) {
+            (Token::Metadata(json), _) => list_meta(&json).map(ListPart::Meta),
+            (Token::Item(json), None) => object(&json, UnreadableAs::Listed).map(ListPart::Item),
+            (Token::Item(json), Some(kinds)) => object(&kinds.stamp(json), UnreadableAs::Listed).map(ListPart::Item),
         }
-        Poll::Ready(Some(part))
-    }
-}
-
-impl<K: Object> FusedStream for Decoding<K> {
-    fn is_terminated(&self) -> bool {
-        self.chunks.is_none()
-    }
-}
-
-impl<K> fmt::Debug for Decoding<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decoding").finish_non_exhaustive()
     }
 }

@@ -12,6 +12,13 @@ pub(super) fn list_meta(json: &[u8]) -> Result<ListMeta, Error> {
         continue_token: Option<Cow<'a, str>>,
         #[serde(default)]
         remaining_item_count: Option<i64>,
+        #[serde(borrow, default)]
+        shard_info: Option<ShardInfo<'a>>,
+    }
+    #[derive(serde::Deserialize)]
+    struct ShardInfo<'a> {
+        #[serde(borrow, default)]
+        selector: Cow<'a, str>,
     }
     let other_shape = || Error::not_a_list("its metadata is not that of a list");
     if json.first() == Some(&b'[') {
@@ -23,6 +30,7 @@ pub(super) fn list_meta(json: &[u8]) -> Result<ListMeta, Error> {
         resource_version: wire.resource_version.unwrap_or_default().as_ref().into(),
         continue_token: wire.continue_token.map(Into::into),
         remaining_items: wire.remaining_item_count.and_then(|count| count.try_into().ok()),
+        shard: wire.shard_info.map(|info| info.selector.into()),
     })
 }
 
@@ -36,6 +44,8 @@ mod tests {
         assert_eq!(list_meta(b"{}").unwrap(), ListMeta::default());
         let json = br#"{"resourceVersion":"7","continue":"abc","remainingItemCount":753,"selfLink":""}"#;
         assert_eq!(list_meta(json).unwrap(), ListMeta::new("7").with_continue("abc").with_remaining(753));
+        let sharded = list_meta(br#"{"shardInfo":{"selector":"s"}}"#).unwrap();
+        assert_eq!(sharded.shard.as_deref(), Some("s"));
         assert_eq!(list_meta(br#"{"remainingItemCount":-1}"#).unwrap(), ListMeta::default());
     }
 

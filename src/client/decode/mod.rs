@@ -1,6 +1,7 @@
 //! From the bytes of a body to objects and events. Splitting is on bytes, as they arrive; what an object is, its own
 //! type says.
 
+mod decoding;
 mod event;
 mod frame_splitter;
 mod kinds;
@@ -12,6 +13,7 @@ mod scan;
 mod status;
 mod unreadable;
 mod watch_decoder;
+mod workers;
 
 pub use self::list_decoder::ListDecoder;
 pub use self::watch_decoder::WatchDecoder;

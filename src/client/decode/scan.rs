@@ -1,4 +1,4 @@
-use memchr::memchr2;
+use crate::json::quote_or_backslash;
 
 /// Finds where a JSON value ends, over cuts at any byte. Counts brackets and skips strings; that the value is JSON at
 /// all is for whoever decodes it. Neither recurses nor keeps bytes.
@@ -95,32 +95,6 @@ const CLASS: [u8; 256] = {
     class
 };
 
-/// Most strings are short: their first bytes are looked at here, eight at a time, before `memchr2` is worth its call.
-fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    while let Some(Ok(word)) = bytes.get(from..from + 8).map(<[u8; 8]>::try_from) {
-        let word = u64::from_le_bytes(word);
-        let found = zero_bytes(word ^ repeat(b'"')) | zero_bytes(word ^ repeat(b'\\'));
-        if found != 0 {
-            return Some(from + found.trailing_zeros() as usize / 8);
-        }
-        from += 8;
-        if from == 32 {
-            break;
-        }
-    }
-    memchr2(b'"', b'\\', &bytes[from..]).map(|n| from + n)
-}
-
-const fn repeat(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
-
-/// The high bit of each byte that is zero; only the lowest one set is to be trusted.
-fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(repeat(1)) & !word & repeat(0x80)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,17 +141,5 @@ mod tests {
         let mut end = ValueEnd::default();
         assert_eq!(end.find(&vec![b'['; 1 << 20]), None);
         assert_eq!(end.find(&vec![b']'; 1 << 20]), Some(1 << 20));
-    }
-
-    #[test]
-    fn quotes_are_found_at_any_place() {
-        for n in 0..70 {
-            for byte in [b'"', b'\\'] {
-                let mut bytes = vec![0xff; n];
-                bytes.extend([byte, b'"', b'\\']);
-                assert_eq!(quote_or_backslash(&bytes), Some(n));
-                assert_eq!(quote_or_backslash(&bytes[..n]), None);
-            }
-        }
     }
 }

@@ -1,15 +1,17 @@
-use super::{DEFAULT_MAX, event::event, frame_splitter::FrameSplitter};
+use super::{
+    DEFAULT_MAX,
+    decoding::{Decoding, Frame, Split},
+    event::event,
+    frame_splitter::FrameSplitter,
+    workers::default_workers,
+};
 use crate::{
     Error, Object,
-    source::{Body, WatchBody, WireEvent},
+    source::{WatchBody, WireEvent},
 };
 use bytes::Bytes;
-use futures::{Stream, StreamExt, stream::BoxStream};
-use std::{
-    marker::PhantomData,
-    pin::Pin,
-    task::{Context, Poll, ready},
-};
+use futures::Stream;
+use std::marker::PhantomData;
 
 /// Decodes a watch's body line by line: for a [`ListWatch`](crate::source::ListWatch) of one's own over HTTP.
 ///
@@ -19,7 +21,8 @@ use std::{
 /// # Memory
 ///
 /// Holds one chunk, and of earlier ones only the unfinished line, at most
-/// [`max_event_size`](WatchDecoder::max_event_size). A line that lies in one chunk is not copied.
+/// [`max_event_size`](WatchDecoder::max_event_size). A line that lies in one chunk is not copied. With
+/// [several workers](WatchDecoder::decode_workers), up to 256 KiB more of each, as bytes or decoded.
 ///
 /// ```
 /// use futures::{StreamExt, stream};
@@ -35,12 +38,13 @@ use std::{
 #[derive(Clone, Debug)]
 pub struct WatchDecoder {
     max: usize,
+    workers: usize,
 }
 
 impl WatchDecoder {
     /// With the default limit.
     pub fn new() -> Self {
-        WatchDecoder { max: DEFAULT_MAX }
+        WatchDecoder { max: DEFAULT_MAX, workers: default_workers() }
     }
 
     /// The most bytes of one event; more is an error, not memory. Default, also for 0: 16 MiB (client-go's).
@@ -50,13 +54,19 @@ impl WatchDecoder {
         self
     }
 
+    /// How many threads decode at once, where events come faster than one decodes them; 1, and 0, is the task that
+    /// polls the body, and no other. Default: one per core, at most four. As
+    /// [`ListDecoder::decode_workers`](super::ListDecoder::decode_workers).
+    #[must_use]
+    pub fn decode_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
     /// The events of the body that these chunks are. An error of the chunks is passed on and ends it.
     pub fn decode<K: Object>(self, chunks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static) -> WatchBody<K> {
-        Body::new(Decoding {
-            chunks: Some(chunks.boxed()),
-            splitter: FrameSplitter::new(self.max),
-            _object: PhantomData,
-        })
+        let splitter = Splitter::<K> { lines: FrameSplitter::new(self.max), _object: PhantomData };
+        Decoding::body(chunks, splitter, self.workers)
     }
 }
 
@@ -66,59 +76,52 @@ impl Default for WatchDecoder {
     }
 }
 
-/// Chunks that are taken before the task is let go.
-const CHUNKS: usize = 64;
-
-struct Decoding<K> {
-    /// `None` once the body is over.
-    chunks: Option<BoxStream<'static, Result<Bytes, Error>>>,
-    splitter: FrameSplitter,
+struct Splitter<K> {
+    lines: FrameSplitter,
     _object: PhantomData<fn() -> K>,
 }
 
-impl<K: Object> Decoding<K> {
-    /// The body has ended, perhaps inside of a line.
-    fn last(&mut self) -> Option<Result<WireEvent<K>, Error>> {
-        let line = self.splitter.finish()?;
-        Some(event(&line).map_err(|error| {
-            if error.is_unreadable() { error } else { Error::interrupted("the watch ended inside of an event") }
-        }))
+struct Line<K> {
+    line: Bytes,
+    /// The body ended instead of the line.
+    unterminated: bool,
+    _object: PhantomData<fn() -> K>,
+}
+
+impl<K: Object> Split for Splitter<K> {
+    type Frame = Line<K>;
+
+    fn push(&mut self, chunk: Bytes) {
+        self.lines.push(chunk);
+    }
+
+    fn next(&mut self) -> Result<Option<Line<K>>, Error> {
+        let line = self.lines.next()?;
+        Ok(line.map(|line| Line { line, unterminated: false, _object: PhantomData }))
+    }
+
+    fn finish(&mut self) -> Result<Option<Line<K>>, Error> {
+        Ok(self.lines.finish().map(|line| Line { line, unterminated: true, _object: PhantomData }))
+    }
+
+    fn progress() -> Option<WireEvent<K>> {
+        None
     }
 }
 
-impl<K: Object> Stream for Decoding<K> {
-    type Item = Result<WireEvent<K>, Error>;
+impl<K: Object> Frame for Line<K> {
+    type Part = WireEvent<K>;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = &mut *self;
-        let Some(chunks) = &mut this.chunks else { return Poll::Ready(None) };
-        let mut item = None;
-        for _ in 0..CHUNKS {
-            match this.splitter.next() {
-                Ok(Some(line)) => item = Some(event(&line)),
-                Ok(None) => {}
-                Err(error) => item = Some(Err(error)),
+    fn len(&self) -> usize {
+        self.line.len()
+    }
+
+    fn decode(self) -> Result<WireEvent<K>, Error> {
+        match event(&self.line) {
+            Err(error) if self.unterminated && !error.is_unreadable() => {
+                Err(Error::interrupted("the watch ended inside of an event"))
             }
-            if item.is_some() {
-                break;
-            }
-            match ready!(chunks.poll_next_unpin(cx)) {
-                Some(Ok(chunk)) => this.splitter.push(chunk),
-                Some(Err(error)) => item = Some(Err(error)),
-                None => {
-                    this.chunks = None;
-                    return Poll::Ready(this.last());
-                }
-            }
+            event => event,
         }
-        // Blank lines, or a long one in small pieces, from a source that always has more.
-        let Some(item) = item else {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        };
-        if item.as_ref().is_err_and(|error| !error.is_unreadable()) {
-            this.chunks = None;
-        }
-        Poll::Ready(Some(item))
     }
 }

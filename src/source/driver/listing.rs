@@ -2,12 +2,18 @@ use super::{Driver, Item, Phase};
 use crate::{
     Error, Event, Object, Recovery, ResourceVersion,
     source::{
-        ListBody, ListMeta, ListParams, ListPart, ListWatch, VersionMatch,
-        plan::{Mode, Outcome, Verdict},
-        reading::Read,
+        AnySource, ListBody, ListMeta, ListParams, ListPart, ListWatch, VersionMatch,
+        plan::{Mode, Outcome, Request, Verdict},
+        reading::{Alarm, Read},
     },
 };
-use std::time::Duration;
+use futures::future::{BoxFuture, FutureExt, MaybeDone, maybe_done};
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    task::Context,
+    time::Duration,
+};
 use tokio::time::{Instant, timeout};
 
 /// The server gives up on a request after 60 s: what has not answered by then does not.
@@ -19,9 +25,56 @@ const SILENCE: Duration = Duration::from_secs(30);
 pub(super) struct Listing<K> {
     body: ListBody<K>,
     meta: Option<ListMeta>,
+    /// The page after it, asked for as soon as its token is known: at most its headers are read meanwhile.
+    next: Option<Ask<K>>,
 }
 
-impl<K> Listing<K> {
+/// A request for a page, until its answer has begun.
+pub(super) struct Ask<K> {
+    token: Option<Box<str>>,
+    answer: MaybeDone<BoxFuture<'static, Result<ListBody<K>, Error>>>,
+}
+
+impl<K: Object> Ask<K> {
+    fn new(source: &AnySource<K>, params: ListParams) -> Self {
+        let (source, token) = (source.clone(), params.continue_token.clone());
+        let answer = async move {
+            let silent = |_| Err(Error::unreachable(format!("no answer within {HEADERS:?}")));
+            timeout(HEADERS, source.list_page(params)).await.unwrap_or_else(silent)
+        };
+        Ask { token, answer: maybe_done(answer.boxed()) }
+    }
+
+    /// Sends it; whoever waits for it later is woken.
+    fn begun(mut self) -> Self {
+        let _ = (&mut self.answer).now_or_never();
+        self
+    }
+
+    /// Moves it on beside something else.
+    fn poll(&mut self, cx: &mut Context<'_>) {
+        let _ = self.answer.poll_unpin(cx);
+    }
+
+    async fn answer(mut self) -> Option<Result<ListBody<K>, Error>> {
+        (&mut self.answer).await;
+        Pin::new(&mut self.answer).take_output()
+    }
+}
+
+impl<K: Object> Listing<K> {
+    async fn read(&mut self, alarm: &mut Alarm) -> Read<ListPart<K>> {
+        let mut read = pin!(alarm.read(&mut self.body, Instant::now() + SILENCE));
+        poll_fn(|cx| {
+            let read = read.as_mut().poll(cx);
+            if read.is_pending() {
+                self.next.iter_mut().for_each(|next| next.poll(cx));
+            }
+            read
+        })
+        .await
+    }
+
     /// The metadata has promised no other page, or has not come.
     fn unpaged(&self) -> bool {
         self.meta.as_ref().is_none_or(|meta| meta.continue_token.as_deref().is_none_or(str::is_empty))
@@ -41,27 +94,37 @@ impl<K: Object> Driver<K> {
     }
 
     pub(super) async fn ask_page(&mut self, token: Box<str>, limit: Option<u32>) -> Option<Item<K>> {
-        self.list_page(ListParams { continue_token: Some(token), limit, ..ListParams::default() }).await
+        match self.page_ahead.take().filter(|ask| ask.token.as_ref() == Some(&token)) {
+            Some(ask) => self.answered(ask).await,
+            None => self.list_page(ListParams { continue_token: Some(token), limit, ..ListParams::default() }).await,
+        }
     }
 
-    async fn list_page(&mut self, mut params: ListParams) -> Option<Item<K>> {
-        params.max_event_size = self.settings.max_event_size;
-        match timeout(HEADERS, self.source.list_page(params)).await {
-            Ok(Ok(body)) => {
+    async fn list_page(&mut self, params: ListParams) -> Option<Item<K>> {
+        let ask = self.asking(params);
+        self.answered(ask).await
+    }
+
+    fn asking(&self, params: ListParams) -> Ask<K> {
+        Ask::new(&self.source, ListParams { max_event_size: self.settings.max_event_size, ..params })
+    }
+
+    async fn answered(&mut self, ask: Ask<K>) -> Option<Item<K>> {
+        match ask.answer().await? {
+            Ok(body) => {
                 self.heard();
                 self.snapshot.pages += 1;
-                self.phase = Phase::Listing(Listing { body, meta: None });
+                self.phase = Phase::Listing(Listing { body, meta: None, next: None });
                 None
             }
-            Ok(Err(error)) => self.failed(error, false),
-            Err(_) => self.failed(Error::unreachable(format!("no answer within {HEADERS:?}")), false),
+            Err(error) => self.failed(error, false),
         }
     }
 
     pub(super) async fn read_list(&mut self) -> Option<Item<K>> {
         let Phase::Listing(listing) = &mut self.phase else { return None };
         let unpaged = listing.unpaged();
-        match self.alarm.read(&mut listing.body, Instant::now() + SILENCE).await {
+        match listing.read(&mut self.alarm).await {
             Read::Item(Ok(ListPart::Progress)) => {
                 self.heard();
                 None
@@ -91,6 +154,7 @@ impl<K: Object> Driver<K> {
             return self.failed(Error::not_a_list("its metadata comes twice"), false);
         }
         let (version, remaining) = (meta.resource_version.clone(), meta.remaining_items);
+        let token = meta.continue_token.clone().filter(|token| !token.is_empty());
         listing.meta = Some(meta);
         self.stats.edit(|stats| {
             stats.remaining = remaining;
@@ -102,7 +166,19 @@ impl<K: Object> Driver<K> {
             }
             self.snapshot.version = version;
         }
+        self.ask_ahead(token);
         self.announced(None)
+    }
+
+    /// The request for the page after this one, if there is to be one.
+    fn ask_ahead(&mut self, token: Option<Box<str>>) {
+        let (Request::List { limit, .. } | Request::Page { limit, .. }) = *self.plan.request() else { return };
+        let ask = token.map(|token| {
+            self.asking(ListParams { continue_token: Some(token), limit, ..ListParams::default() }).begun()
+        });
+        if let Phase::Listing(listing) = &mut self.phase {
+            listing.next = ask;
+        }
     }
 
     /// `SnapshotStart` before the first part of a snapshot.
@@ -115,7 +191,7 @@ impl<K: Object> Driver<K> {
     }
 
     fn page_ended(&mut self) -> Option<Item<K>> {
-        let Phase::Listing(Listing { meta, .. }) = std::mem::replace(&mut self.phase, Phase::Asking) else {
+        let Phase::Listing(Listing { meta, next, .. }) = std::mem::replace(&mut self.phase, Phase::Asking) else {
             return None;
         };
         let Some(meta) = meta else { return self.failed(Error::not_a_list("it has no metadata"), false) };
@@ -126,7 +202,10 @@ impl<K: Object> Driver<K> {
                 self.over = over;
                 Some(self.snapshot_ends(version))
             }
-            _ => None,
+            _ => {
+                self.page_ahead = next.filter(|_| matches!(self.plan.request(), Request::Page { .. }));
+                None
+            }
         }
     }
 }

@@ -224,6 +224,7 @@ impl<K: Object> Driver<K> {
                 watching.heard(now);
                 return self.bookmark(resource_version, initial_events_end.as_deref());
             }
+            WireEvent::Elsewhere(version) => return self.elsewhere(version),
             WireEvent::Added(object) => Event::Added(object),
             WireEvent::Modified(object) => Event::Modified(object),
             WireEvent::Deleted(object) => Event::Deleted(object),
@@ -246,6 +247,24 @@ impl<K: Object> Driver<K> {
         let version = event.resource_version().unwrap_or_default();
         let deleted = matches!(event, Event::Deleted(_));
         self.moved(version, deleted, Ok(event))
+    }
+
+    /// Something happened, but to an object that the source leaves out.
+    fn elsewhere(&mut self, version: ResourceVersion) -> Option<Item<K>> {
+        let now = Instant::now();
+        let Phase::Watching(watching) = &mut self.phase else { return None };
+        watching.heard(now);
+        if let Some(initial) = &mut watching.initial {
+            initial.last_added = now;
+            return None;
+        }
+        // As with a deletion, one that is below the position moves nothing.
+        self.plan.decide(Outcome::Event { version, deleted: true }, now);
+        self.stats.edit(|stats| {
+            stats.last_heard = Some(now);
+            stats.last_version = self.plan.position();
+        });
+        self.stands()
     }
 
     /// An event outside of a snapshot: the position moves, and the first one shows that the watch stands.

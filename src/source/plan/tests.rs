@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod absent;
+
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn plan(mode: Mode) -> Plan {
@@ -101,7 +103,7 @@ async fn s6_a_refusal_falls_back_and_is_remembered_for_an_hour() {
 
 #[tokio::test]
 async fn s7_hidden_and_other_fall_back_without_being_remembered() {
-    for class in [Class::Hidden, Class::Other] {
+    for class in [Class::Hidden, Class::Absent, Class::Other] {
         let mut plan = plan(Mode::Events);
         assert_eq!(fails(&mut plan, class), FALLBACK);
         assert_eq!(*plan.request(), list("0", Some(500)));
@@ -246,6 +248,7 @@ async fn l7_everything_else_takes_the_snapshot_again() {
         Class::Busy,
         Class::Auth,
         Class::Hidden,
+        Class::Absent,
         Class::NotAllowed,
         Class::NotOffered,
         Class::Fault,
@@ -362,9 +365,15 @@ async fn w6_a_too_large_version_relists_without_naming_it() {
 
 #[tokio::test]
 async fn w7_what_is_hidden_refused_or_unknown_relists() {
-    for class in
-        [Class::Hidden, Class::BadRequest, Class::NotOffered, Class::Other, Class::FaultEvent, Class::Unsupported]
-    {
+    for class in [
+        Class::Hidden,
+        Class::Absent,
+        Class::BadRequest,
+        Class::NotOffered,
+        Class::Other,
+        Class::FaultEvent,
+        Class::Unsupported,
+    ] {
         let mut plan = watching();
         assert_eq!(fails(&mut plan, class), RELIST);
         assert_eq!(*plan.request(), list("7", None), "{class:?}");

@@ -47,6 +47,13 @@ impl ApiServerBuilder {
         self
     }
 
+    /// Whether the gate ShardedListAndWatch is on (default: off, as in Kubernetes 1.36). Off: `shardSelector` is not
+    /// looked at. Lists of built-in resources say what was applied; those of custom ones and of metadata do not.
+    pub fn sharding(mut self, on: bool) -> Self {
+        self.settings.sharding = on;
+        self
+    }
+
     /// Whether watches get periodic bookmarks where they ask for them (default). The bookmark at the end of initial
     /// events comes in any case.
     pub fn bookmarks(mut self, on: bool) -> Self {

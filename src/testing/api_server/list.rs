@@ -10,6 +10,7 @@ use super::{
     state::State,
     token::Token,
 };
+use crate::source::Shard;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -63,7 +64,10 @@ pub(super) async fn list(
     };
     let remaining = (left > 0 && !options.selective()).then_some(left);
     let items: Vec<_> = page.into_iter().map(|(_, object)| object).collect();
-    let answer = Answer::json(200, encode_list(resource, &items, plan.version, &token, remaining, shape));
+    let answer = Answer::json(
+        200,
+        encode_list(resource, &items, plan.version, &token, remaining, shape, options.shard.as_ref()),
+    );
     let streamed = plan.limit == 0 && !options.selective();
     Ok(Answer { length: answer.length.filter(|_| !streamed), ..answer })
 }
@@ -115,6 +119,7 @@ fn encode_list(
     token: &str,
     remaining: Option<usize>,
     shape: Shape,
+    shard: Option<&Shard>,
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(256 * items.len() + 256);
     let kind = format!("{}List", resource.kind);
@@ -131,7 +136,9 @@ fn encode_list(
         }
         let token = if token.is_empty() { String::new() } else { format!(r#","continue":"{token}""#) };
         let remaining = remaining.map(|n| format!(r#","remainingItemCount":{n}"#)).unwrap_or_default();
-        append(&mut out, &format!(r#","metadata":{{"resourceVersion":"{version}"{token}{remaining}}},"#));
+        let shard = shard.filter(|_| shape == Shape::Whole && !resource.custom);
+        let shard = shard.map(|shard| format!(r#","shardInfo":{{"selector":"{shard}"}}"#)).unwrap_or_default();
+        append(&mut out, &format!(r#","metadata":{{"resourceVersion":"{version}"{token}{remaining}{shard}}},"#));
     }
     out.extend_from_slice(br#""items":["#);
     for (i, item) in items.iter().enumerate() {
@@ -161,5 +168,5 @@ fn append(out: &mut Vec<u8>, text: &str) {
 /// What a deletion of a collection answers: the list of what was deleted.
 pub(super) fn deleted(resource: &Resource, items: &[Arc<Value>], version: u64) -> Answer {
     let items: Vec<_> = items.iter().map(|item| &**item).collect();
-    Answer::json(200, encode_list(resource, &items, version, "", None, Shape::Whole))
+    Answer::json(200, encode_list(resource, &items, version, "", None, Shape::Whole, None))
 }

@@ -5,7 +5,9 @@ use super::{
     label_selector::LabelSelector,
     refusal::{Cause, Refusal},
     resource::Resource,
+    settings::Settings,
 };
+use crate::{Identity, source::Shard};
 
 /// What a list or watch asks for.
 #[derive(Clone, Debug, Default)]
@@ -20,18 +22,20 @@ pub(super) struct Options {
     pub(super) timeout: i64,
     pub(super) labels: LabelSelector,
     pub(super) fields: FieldSelector,
+    pub(super) shard: Option<Shard>,
 }
 
 impl Options {
     /// # Errors
     ///
-    /// 400 for what cannot be parsed, 422 for what does not go together.
+    /// 400 for what cannot be parsed, 422 for what does not go together, 500 for what is no shard.
     pub(super) fn read(
         query: &[(String, String)],
         resource: &Resource,
         watch: bool,
-        watch_list: bool,
+        settings: &Settings,
     ) -> Result<Self, Refusal> {
+        let watch_list = settings.watch_list;
         let text = |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let number = |name: &str| match text(name).unwrap_or_default() {
             "" => Ok(0),
@@ -50,6 +54,7 @@ impl Options {
             timeout: number("timeoutSeconds")?,
             labels: LabelSelector::parse(text("labelSelector").unwrap_or_default()).map_err(Refusal::bad_request)?,
             fields: FieldSelector::default(),
+            shard: None,
         };
         let fields = FieldSelector::parse(text("fieldSelector").unwrap_or_default(), resource);
         let newest = matches!(options.version.as_str(), "" | "0");
@@ -67,6 +72,13 @@ impl Options {
             return Err(Refusal::invalid_options(causes));
         }
         options.fields = fields.map_err(Refusal::bad_request)?;
+        if settings.sharding
+            && let Some(selector) = text("shardSelector").filter(|selector| !selector.is_empty())
+        {
+            let shard =
+                selector.parse::<Shard>().map_err(|why| Refusal::bare(format!("invalid shard selector: {why}")))?;
+            options.shard = Some(shard);
+        }
         Ok(options)
     }
 
@@ -142,12 +154,19 @@ impl Options {
     }
 
     pub(super) fn selects(&self, object: &serde_json::Value) -> bool {
-        self.labels.matches(object) && self.fields.matches(object)
+        let of_shard = self.shard.as_ref().is_none_or(|shard| shard.contains(&named(object)));
+        of_shard && self.labels.matches(object) && self.fields.matches(object)
     }
 
     pub(super) fn selective(&self) -> bool {
         !self.labels.is_empty() || !self.fields.is_empty()
     }
+}
+
+/// What an object is sharded by.
+fn named(object: &serde_json::Value) -> Identity<'_> {
+    let text = |name: &str| object["metadata"][name].as_str().unwrap_or_default();
+    Identity { namespace: text("namespace"), uid: text("uid"), ..Identity::default() }
 }
 
 /// A flag of a query: anything but empty, "0" and "false" is true.

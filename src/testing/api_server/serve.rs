@@ -88,7 +88,7 @@ async fn read(
         return Err(Refusal::no_such_method().into());
     }
     let (shape, as_list) = accepted(request)?;
-    let options = Options::read(&request.query, resource, watch, settings.watch_list)?;
+    let options = Options::read(&request.query, resource, watch, settings)?;
     let verb = if options.watch { "watch" } else { "list" };
     if !resource.allows(verb) {
         let message = format!("{verb} is not supported on resources of kind \"{}\"", resource.qualified());
@@ -176,7 +176,7 @@ fn delete_all(
     collection: &Collection,
 ) -> Result<Answer, Refused> {
     let Collection { resource, prefix } = collection;
-    let options = Options::read(&request.query, resource, false, settings.watch_list)?;
+    let options = Options::read(&request.query, resource, false, settings)?;
     let (gone, version) = state.change(|data| {
         let newest = data.history.revision();
         let objects = data.at(resource, prefix, "", newest);

@@ -8,6 +8,7 @@ use std::time::Duration;
 pub(super) struct Settings {
     pub(super) watch_cache: bool,
     pub(super) watch_list: bool,
+    pub(super) sharding: bool,
     pub(super) bookmarks: bool,
     pub(super) bookmark_period: Duration,
     pub(super) bookmark_before_end: Duration,
@@ -23,6 +24,7 @@ impl Default for Settings {
         Self {
             watch_cache: true,
             watch_list: true,
+            sharding: false,
             bookmarks: true,
             bookmark_period: Duration::from_secs(60),
             bookmark_before_end: Duration::from_millis(1200),

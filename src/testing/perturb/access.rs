@@ -34,7 +34,7 @@ pub struct Access {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     writes: Mutex<Vec<String>>,
-    crash_after: Option<usize>,
+    crash_after: Vec<usize>,
     starts: AtomicUsize,
     crash: Notify,
 }
@@ -43,7 +43,7 @@ pub(super) struct Log {
 const MOST_WRITES: usize = 10_000;
 
 impl Log {
-    pub(super) fn new(crash_after: Option<usize>) -> Arc<Self> {
+    pub(super) fn new(crash_after: Vec<usize>) -> Arc<Self> {
         Arc::new(Self { crash_after, ..Self::default() })
     }
 
@@ -60,7 +60,7 @@ impl Log {
     fn note(&self, write: String) -> bool {
         let mut writes = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
         writes.push(write);
-        let crashes = self.crash_after == Some(writes.len());
+        let crashes = self.crash_after.contains(&writes.len());
         if crashes {
             self.starts.fetch_add(1, Ordering::AcqRel);
             self.crash.notify_one();

@@ -48,6 +48,31 @@ impl Perturbation {
         all
     }
 
+    /// Every two of these that can happen in one run, the shortest first.
+    pub(super) fn pairs(all: &[Self]) -> Vec<[Self; 2]> {
+        let later = |n: usize| all[n + 1..].iter();
+        let pairs = all.iter().enumerate().flat_map(|(n, one)| later(n).map(move |two| [*one, *two]));
+        let mut pairs: Vec<_> = pairs.filter(|[one, two]| one.goes_with(*two)).collect();
+        pairs.sort_by_key(|[one, two]| one.len() + two.len());
+        pairs
+    }
+
+    /// Whether neither ends or hides what the other does.
+    fn goes_with(self, other: Self) -> bool {
+        let apart = |from: usize, to: usize, other_from: usize, other_to: usize| to < other_from || other_to < from;
+        match (self, other) {
+            (Self::Nothing, _) | (_, Self::Nothing) => false,
+            (Self::Stale { from, to }, Self::Stale { from: other_from, to: other_to })
+            | (Self::Unobserved { from, to }, Self::Unobserved { from: other_from, to: other_to }) => {
+                apart(from, to, other_from, other_to)
+            }
+            (Self::Unobserved { from, to }, Self::TimeTravel { after, .. })
+            | (Self::TimeTravel { after, .. }, Self::Unobserved { from, to }) => apart(from, to, after, after),
+            (Self::TimeTravel { after, .. }, Self::TimeTravel { after: other, .. }) => after != other,
+            _ => self != other,
+        }
+    }
+
     /// How many steps it spans.
     fn len(self) -> usize {
         match self {
@@ -83,5 +108,20 @@ mod tests {
         assert!(all.contains(&Perturbation::TimeTravel { after: 3, to: 0 }));
         assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
         assert!(Perturbation::all(0, 0).is_empty());
+    }
+
+    #[test]
+    fn pairs_are_of_two_that_leave_each_other_alone() {
+        let pairs = Perturbation::pairs(&Perturbation::all(3, 2));
+        assert!(pairs.is_sorted_by_key(|[one, two]| one.len() + two.len()));
+        assert_eq!(pairs[0], [Perturbation::Crash { after_write: 1 }, Perturbation::Crash { after_write: 2 }]);
+        let has = |one, two| pairs.contains(&[one, two]) || pairs.contains(&[two, one]);
+        assert!(has(Perturbation::Stale { from: 1, to: 1 }, Perturbation::Stale { from: 2, to: 3 }));
+        assert!(!has(Perturbation::Stale { from: 1, to: 2 }, Perturbation::Stale { from: 2, to: 3 }));
+        assert!(has(Perturbation::Stale { from: 1, to: 2 }, Perturbation::Unobserved { from: 2, to: 3 }));
+        let travel = Perturbation::TimeTravel { after: 2, to: 0 };
+        assert!(!has(Perturbation::Unobserved { from: 1, to: 3 }, travel), "the gap would end at once");
+        assert!(has(Perturbation::Unobserved { from: 3, to: 3 }, travel));
+        assert!(Perturbation::pairs(&Perturbation::all(0, 1)).is_empty());
     }
 }

@@ -8,21 +8,22 @@ pub struct Report {
     writes: Vec<String>,
     steps: Vec<String>,
     runs: usize,
+    untried: usize,
     found: Option<Found>,
 }
 
-/// The shortest perturbation that ends differently.
+/// The shortest perturbation that ends differently, or pair of them where no single one does.
 #[derive(Clone, Debug)]
 pub struct Found {
-    perturbation: Perturbation,
+    perturbations: Vec<Perturbation>,
     differences: Vec<String>,
     end: EndState,
     writes: Vec<String>,
 }
 
 impl Report {
-    pub(super) fn new(plain: Outcome, steps: Vec<String>, runs: usize, found: Option<Found>) -> Self {
-        Report { expected: plain.end, writes: plain.writes, steps, runs, found }
+    pub(super) fn new(plain: Outcome, steps: Vec<String>, runs: usize, untried: usize, found: Option<Found>) -> Self {
+        Report { expected: plain.end, writes: plain.writes, steps, runs, untried, found }
     }
 
     /// What ends differently, if anything does.
@@ -48,17 +49,23 @@ impl Report {
     pub fn runs(&self) -> usize {
         self.runs
     }
+
+    /// How many [pairs](super::Trial::pairs) of perturbations the bound leaves out; 0 where none were asked for.
+    #[must_use]
+    pub fn untried(&self) -> usize {
+        self.untried
+    }
 }
 
 impl Found {
-    pub(super) fn new(perturbation: Perturbation, differences: Vec<String>, disturbed: Outcome) -> Self {
-        Found { perturbation, differences, end: disturbed.end, writes: disturbed.writes }
+    pub(super) fn new(perturbations: Vec<Perturbation>, differences: Vec<String>, disturbed: Outcome) -> Self {
+        Found { perturbations, differences, end: disturbed.end, writes: disturbed.writes }
     }
 
-    /// Which it is.
+    /// Which it is: one, or the two of a pair.
     #[must_use]
-    pub fn perturbation(&self) -> &Perturbation {
-        &self.perturbation
+    pub fn perturbations(&self) -> &[Perturbation] {
+        &self.perturbations
     }
 
     /// A line for each difference: see [`EndState::differences`].
@@ -83,9 +90,11 @@ impl Found {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(found) = &self.found else {
-            return write!(f, "{} runs end alike", self.runs);
+            write!(f, "{} runs end alike", self.runs)?;
+            return if self.untried > 0 { write!(f, "; {} pairs were not tried", self.untried) } else { Ok(()) };
         };
-        writeln!(f, "run {} ends differently, with {}:", self.runs, found.perturbation)?;
+        let with: Vec<_> = found.perturbations.iter().map(ToString::to_string).collect();
+        writeln!(f, "run {} ends differently, with {}:", self.runs, with.join(" and "))?;
         for line in &found.differences {
             writeln!(f, "  {line}")?;
         }

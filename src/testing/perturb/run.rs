@@ -1,4 +1,4 @@
-//! One run of a trial, disturbed in one way or not at all.
+//! One run of a trial, disturbed in one way, in two, or not at all.
 
 use super::{Access, EndState, Perturbation, access::Log, trial::Trial, view::View};
 use crate::testing::ApiServer;
@@ -15,13 +15,14 @@ pub(super) struct Outcome {
 /// How often a state that still changes is waited for at the end.
 const PATIENCE: usize = 10;
 
-pub(super) async fn run<C: AsyncFn(Access)>(trial: &Trial<C>, perturbation: Perturbation) -> Outcome {
+pub(super) async fn run<C: AsyncFn(Access)>(trial: &Trial<C>, perturbations: &[Perturbation]) -> Outcome {
     let server = ApiServer::start().await;
-    let log = Log::new(match perturbation {
-        Perturbation::Crash { after_write } => Some(after_write),
+    let crashes = perturbations.iter().filter_map(|perturbation| match perturbation {
+        Perturbation::Crash { after_write } => Some(*after_write),
         _ => None,
     });
-    let run = Run { trial, perturbation, view: View::default(), log, server };
+    let log = Log::new(crashes.collect());
+    let run = Run { trial, perturbations, view: View::default(), log, server };
     let end = tokio::select! {
         biased;
         end = run.play() => end,
@@ -32,7 +33,7 @@ pub(super) async fn run<C: AsyncFn(Access)>(trial: &Trial<C>, perturbation: Pert
 
 struct Run<'a, C> {
     trial: &'a Trial<C>,
-    perturbation: Perturbation,
+    perturbations: &'a [Perturbation],
     view: View,
     log: Arc<Log>,
     server: ApiServer,
@@ -80,29 +81,33 @@ impl<C: AsyncFn(Access)> Run<'_, C> {
     }
 
     fn before(&self, step: usize) {
-        match self.perturbation {
-            Perturbation::Stale { from, .. } if from == step => self.server.hold_cache(),
-            Perturbation::Unobserved { from, .. } if from == step => self.view.turn_to(None),
-            _ => {}
+        for perturbation in self.perturbations {
+            match *perturbation {
+                Perturbation::Stale { from, .. } if from == step => self.server.hold_cache(),
+                Perturbation::Unobserved { from, .. } if from == step => self.view.turn_to(None),
+                _ => {}
+            }
         }
     }
 
     async fn after(&self, step: usize, versions: &[u64]) {
-        match self.perturbation {
-            Perturbation::Stale { to, .. } if to == step => self.server.resume_cache(),
-            Perturbation::Unobserved { to, .. } if to == step => {
-                self.server.compact();
-                self.view.turn_to(Some(&self.server));
+        for perturbation in self.perturbations {
+            match *perturbation {
+                Perturbation::Stale { to, .. } if to == step => self.server.resume_cache(),
+                Perturbation::Unobserved { to, .. } if to == step => {
+                    self.server.compact();
+                    self.view.turn_to(Some(&self.server));
+                }
+                Perturbation::TimeTravel { after, to } if after == step => {
+                    let older = self.server.fork(versions[to]);
+                    self.view.turn_to(Some(&older));
+                    self.settle().await;
+                    self.view.turn_to(Some(&self.server));
+                }
+                _ => continue,
             }
-            Perturbation::TimeTravel { after, to } if after == step => {
-                let older = self.server.fork(versions[to]);
-                self.view.turn_to(Some(&older));
-                self.settle().await;
-                self.view.turn_to(Some(&self.server));
-            }
-            _ => return,
+            self.settle().await;
         }
-        self.settle().await;
     }
 
     async fn settle(&self) {

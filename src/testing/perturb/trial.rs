@@ -14,6 +14,7 @@ pub fn of<C: AsyncFn(Access)>(consumer: C) -> Trial<C> {
         steps: Vec::new(),
         settle: Duration::from_secs(120),
         ignoring: Box::new(|_| {}),
+        pairs: 0,
     }
 }
 
@@ -28,6 +29,7 @@ pub struct Trial<C> {
     pub(super) steps: Vec<(String, Step)>,
     pub(super) settle: Duration,
     pub(super) ignoring: Box<dyn Fn(&mut Value)>,
+    pairs: usize,
 }
 
 impl<C: AsyncFn(Access)> Trial<C> {
@@ -56,30 +58,40 @@ impl<C: AsyncFn(Access)> Trial<C> {
         self
     }
 
+    /// Where no single perturbation ends differently, tries pairs of them, the shortest first, in at most so many runs;
+    /// there may be thousands, and the report says how many were left out. Default: none.
+    pub fn pairs(mut self, most: usize) -> Self {
+        self.pairs = most;
+        self
+    }
+
     /// Runs it undisturbed, then in every perturbation until one ends differently.
     ///
     /// # Panics
     ///
     /// The consumer or a step does, or no port could be bound.
     pub async fn explore(self) -> Report {
-        let plain = run(&self, Perturbation::Nothing).await;
+        let plain = run(&self, &[]).await;
         let all = Perturbation::all(self.steps.len(), plain.writes.len());
+        let pairs = if self.pairs == 0 { Vec::new() } else { Perturbation::pairs(&all) };
+        let untried = pairs.len().saturating_sub(self.pairs);
+        let singles = [Perturbation::Nothing].into_iter().chain(all).map(|single| vec![single]);
         let mut runs = 1;
         let mut found = None;
-        for perturbation in [Perturbation::Nothing].into_iter().chain(all) {
-            let disturbed = run(&self, perturbation).await;
+        for perturbations in singles.chain(pairs.into_iter().take(self.pairs).map(Vec::from)) {
+            let disturbed = run(&self, &perturbations).await;
             runs += 1;
             let differences = plain.end.differences(&disturbed.end);
             if !differences.is_empty() {
-                found = Some(Found::new(perturbation, differences, disturbed));
+                found = Some(Found::new(perturbations, differences, disturbed));
                 break;
             }
         }
         let steps = self.steps.into_iter().map(|(name, _)| name).collect();
-        Report::new(plain, steps, runs, found)
+        Report::new(plain, steps, runs, untried, found)
     }
 
-    /// Runs it undisturbed and in every perturbation: all must end alike.
+    /// Runs it undisturbed and in every perturbation, and in the [pairs](Self::pairs) asked for: all must end alike.
     ///
     /// # Panics
     ///

@@ -5,6 +5,7 @@ go 1.26.0
 godebug default=go1.26
 
 require (
+	go.etcd.io/etcd/api/v3 v3.6.13
 	go.etcd.io/etcd/server/v3 v3.6.13
 	k8s.io/client-go v0.36.3
 	k8s.io/component-base v0.36.3
@@ -81,7 +82,6 @@ require (
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/xiang90/probing v0.0.0-20221125231312-a49e3df8f510 // indirect
 	go.etcd.io/bbolt v1.4.3 // indirect
-	go.etcd.io/etcd/api/v3 v3.6.13 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.6.13 // indirect
 	go.etcd.io/etcd/client/v3 v3.6.13 // indirect
 	go.etcd.io/etcd/pkg/v3 v3.6.13 // indirect

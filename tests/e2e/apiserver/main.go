@@ -3,6 +3,8 @@
 //
 //	apiserver -dir DIR [-port N] [-until-stdin-closes] [-- kube-apiserver flags...]
 //
+// With -until-stdin-closes, a line "compact" on standard input makes etcd forget all versions but the present one.
+//
 // It writes DIR/kubeconfig, whose contexts are:
 //
 //	token   a bearer token of a cluster admin (the current context)
@@ -17,6 +19,8 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -27,7 +31,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -37,6 +40,7 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -59,19 +63,24 @@ func main() {
 	port := flag.Int("port", 0, "port of the API server on the loopback address (default: a free one)")
 	untilStdinCloses := flag.Bool("until-stdin-closes", false, "end when standard input closes, so that no server outlives the process that started it")
 	flag.Parse()
+	compact := make(chan struct{})
 	if *untilStdinCloses {
 		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin)
+			for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+				if lines.Text() == "compact" {
+					compact <- struct{}{}
+				}
+			}
 			os.Exit(0)
 		}()
 	}
-	if err := run(*dir, *port, flag.Args()); err != nil {
+	if err := run(*dir, *port, compact, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "apiserver:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, port int, extra []string) error {
+func run(dir string, port int, compact <-chan struct{}, extra []string) error {
 	var err error
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "apiserver-"); err != nil {
@@ -94,6 +103,14 @@ func run(dir string, port int, extra []string) error {
 		return err
 	}
 	defer etcd.Close()
+	go func() {
+		for range compact {
+			present := &etcdserverpb.CompactionRequest{Revision: etcd.Server.KV().Rev(), Physical: true}
+			if _, err := etcd.Server.Compact(context.Background(), present); err != nil {
+				fmt.Fprintln(os.Stderr, "apiserver: compaction:", err)
+			}
+		}
+	}()
 
 	pki, err := loadOrWritePKI(dir)
 	if err != nil {

@@ -258,3 +258,25 @@ async fn discovery_finds_resources() {
     let reviews = http.get("/apis/authentication.k8s.io/v1/tokenreviews").await;
     assert_eq!(reviews.code, 405);
 }
+
+#[tokio::test]
+async fn a_shard_is_listed_where_the_gate_is_on() {
+    let query = "shardSelector=shardRange(object.metadata.uid,%20'0x0000000000000000',%20'0x8000000000000000')";
+    for on in [true, false] {
+        let server = ApiServer::builder().sharding(on).start().await.expect("a port");
+        for n in 0..40 {
+            server.create("configmaps", json!({"metadata": {"name": format!("m{n}")}}));
+        }
+        let http = Http::to(&server);
+        let answer = http.get(&format!("{MAPS}?{query}")).await;
+        let said = answer.json()["metadata"]["shardInfo"]["selector"].clone();
+        if on {
+            assert_eq!(said, "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')");
+            assert!((5..35).contains(&answer.names().len()), "{:?}", answer.names());
+        } else {
+            assert_eq!((said, answer.names().len()), (serde_json::Value::Null, 40));
+        }
+        let refused = http.get(&format!("{MAPS}?shardSelector=half")).await;
+        assert_eq!(refused.code, if on { 500 } else { 200 });
+    }
+}

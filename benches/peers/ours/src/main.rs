@@ -1,6 +1,7 @@
 //! listwatch as a peer, and the floor: what the same transport costs with bytes split and decoded, and nothing else.
 //!
-//! Environment: URL (required), MODE (list | watchlist), WATCH_SECS, KIND (pod | slim | raw | floor).
+//! Environment: URL (required), MODE (list | watchlist), WATCH_SECS, KIND (pod | slim | raw | floor),
+//! WORKERS (of decoding, instead of the default).
 //! Prints `key=value` lines as the other peers do.
 
 mod figures;
@@ -23,7 +24,7 @@ use tokio::time::Instant;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-pub(crate) type Failure = Box<dyn std::error::Error>;
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
@@ -31,11 +32,16 @@ async fn main() -> Result<(), Failure> {
     let url = env::var("URL")?;
     let watch_list = var("MODE", "list") == "watchlist";
     let watch = Duration::from_secs(var("WATCH_SECS", "10").parse()?);
-    let pods = || Ok::<_, Failure>(Collection::<Pod>::all(Client::new(&url)?));
+    let workers = var("WORKERS", "").parse().ok();
+    let pods = || {
+        let pods = Collection::<Pod>::all(Client::new(&url)?);
+        Ok::<_, Failure>(workers.map_or(pods.clone(), |workers| pods.decode_workers(workers)))
+    };
+    // A mirror is a task of its own, as `Reflector::spawn` makes it: on the runtime's threads, not beside them.
     match &*var("KIND", "pod") {
-        "pod" => run(pods()?, watch_list, watch).await,
-        "slim" => run(pods()?.decode_as::<slim::SlimPod>(), watch_list, watch).await,
-        "raw" => run(pods()?.decode_as::<Raw>(), watch_list, watch).await,
+        "pod" => tokio::spawn(run(pods()?, watch_list, watch)).await?,
+        "slim" => tokio::spawn(run(pods()?.decode_as::<slim::SlimPod>(), watch_list, watch)).await?,
+        "raw" => tokio::spawn(run(pods()?.decode_as::<Raw>(), watch_list, watch)).await?,
         "floor" => floor::run(&url, watch_list).await,
         other => Err(format!("KIND {other}").into()),
     }

@@ -42,6 +42,6 @@ impl Object for SlimPod {
     }
 
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
-        Ok(serde_json::from_slice(json)?)
+        listwatch::decode_json(json)
     }
 }
