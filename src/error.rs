@@ -57,6 +57,7 @@ pub(crate) enum Kind {
     Grammar,
     Inconsistent,
     Config,
+    NoResource,
     Other,
 }
 
@@ -118,6 +119,11 @@ impl Error {
     /// A configuration cannot be used; `what` names the place, never a secret.
     pub fn config(what: impl Into<String>) -> Self {
         Self::new(Kind::Config).saying(what)
+    }
+
+    /// A name means nothing that the server lists; `what` is the whole sentence, with where it was looked for.
+    pub fn no_resource(what: impl Into<String>) -> Self {
+        Self::new(Kind::NoResource).saying(what)
     }
 
     pub(crate) fn grammar(source: GrammarError) -> Self {
@@ -193,7 +199,7 @@ impl Inner {
         let recovery = match kind {
             Kind::Unreadable | Kind::Refused | Kind::AnotherType | Kind::Grammar | Kind::Inconsistent => Recovery::Skip,
             Kind::NoWatchList => Recovery::Fallback,
-            Kind::NotAList | Kind::Other | Kind::Config => Recovery::Relist,
+            Kind::NotAList | Kind::Other | Kind::Config | Kind::NoResource => Recovery::Relist,
             _ => Recovery::Resume,
         };
         Inner { kind, recovery, retry_after: None, status: None, object: None, what: None, request: None, source: None }
@@ -322,6 +328,11 @@ impl Error {
     pub fn is_config(&self) -> bool {
         self.0.kind == Kind::Config
     }
+
+    /// This occurs when a name means nothing that the server lists: it has no such resource, or it is a subresource.
+    pub fn is_no_resource(&self) -> bool {
+        self.0.kind == Kind::NoResource
+    }
 }
 
 impl fmt::Display for Error {
@@ -346,6 +357,7 @@ impl fmt::Display for Error {
             Kind::Grammar => "an event out of place",
             Kind::Inconsistent => "what is mirrored is not what the server has",
             Kind::Config => "the configuration cannot be used",
+            Kind::NoResource => return f.write_str(inner.what.as_deref().unwrap_or_default()),
             Kind::Other => "the source failed",
         })?;
         if let Some(what) = &inner.what {

@@ -50,6 +50,7 @@ impl Mirror {
 pub fn is_final(error: &Error) -> bool {
     let refused = |code| matches!(code, 400..500) && !matches!(code, 408..=410 | 429);
     error.is_config()
+        || error.is_no_resource()
         || error.recovery() == Recovery::Relist && error.status().is_some_and(|status| refused(status.code))
 }
 

@@ -87,6 +87,11 @@ impl Client {
         &self.0.default_namespace
     }
 
+    /// The server's URL; `""` with a transport of one's own.
+    pub(super) fn server(&self) -> &str {
+        &self.0.server
+    }
+
     /// Sends one request with the client's credentials and resolves to an answer that is JSON with status 200.
     ///
     /// A 401 makes the client ask its source of credentials again, and look whether the files of its certificate were

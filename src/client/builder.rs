@@ -111,9 +111,37 @@ impl ClientBuilder {
 
     /// How many answers may be read over one HTTP/2 connection before another is opened; servers let more requests
     /// wait than they announce streams. At least 1. Default: 80, as API servers announce 100 and more.
+    ///
+    /// Together with [`unread_bytes`](Self::unread_bytes) it is bounded by what one connection may have on the way,
+    /// 2 GiB: so a consumer that is stuck never holds up the others on its connection.
     #[must_use]
     pub fn streams_per_connection(mut self, streams: usize) -> Self {
         self.settings.streams_per_connection = streams.max(1);
+        self
+    }
+
+    /// How many bytes of an HTTP/2 answer the server may send ahead of its reader: what one stuck consumer costs in
+    /// memory. At least 64 KiB - 1, which HTTP/2 begins with. Default: 1 MiB.
+    #[must_use]
+    #[doc(alias("SETTINGS_INITIAL_WINDOW_SIZE", "window"))]
+    pub fn unread_bytes(mut self, bytes: u32) -> Self {
+        self.settings.unread_bytes = bytes.max((1 << 16) - 1);
+        self
+    }
+
+    /// How many connections that carry no request are kept open. Default: 25 (client-go's).
+    #[must_use]
+    #[doc(alias("MaxIdleConnsPerHost"))]
+    pub fn idle_connections(mut self, most: usize) -> Self {
+        self.settings.idle_connections = most;
+        self
+    }
+
+    /// And for how long. Default: 90 s (client-go's).
+    #[must_use]
+    #[doc(alias("IdleConnTimeout"))]
+    pub fn idle_timeout(mut self, time: Duration) -> Self {
+        self.settings.idle_timeout = time;
         self
     }
 
@@ -187,12 +215,17 @@ impl ClientBuilder {
     }
 
     fn source(mut self, source: Source) -> Result<Client, Error> {
+        if self.settings.can_stall() {
+            return Err(Error::config(
+                "unread_bytes times streams_per_connection is more than a connection carries, 2 GiB",
+            ));
+        }
         let loaded = source.load()?;
         let credentials = match self.credentials.take() {
             Some(source) => Some(source),
-            None => of_config(&loaded.config)?,
+            None => of_config(&loaded)?,
         };
-        impersonate(&loaded.config, &mut self.headers)?;
+        impersonate(&loaded, &mut self.headers)?;
         let Loaded { config, .. } = &loaded;
         let default_namespace = config.default_namespace.clone();
         if config.disable_compression {
@@ -217,9 +250,9 @@ impl ClientBuilder {
 }
 
 /// The headers that make the server take the user for another one, and any others of the configuration.
-fn impersonate(config: &Config, headers: &mut Headers) -> Result<(), Error> {
-    let cannot = || Error::config("the user to be impersonated cannot be written as headers");
-    let layer = config.extra_headers_layer().map_err(|_| cannot())?;
+fn impersonate(loaded: &Loaded, headers: &mut Headers) -> Result<(), Error> {
+    let cannot = || loaded.error("as: the user to be impersonated cannot be written as headers");
+    let layer = loaded.config.extra_headers_layer().map_err(|_| cannot())?;
     let only_headers =
         tower::service_fn(async |request: http::Request<Body>| Ok::<_, BoxError>(request.headers().clone()));
     let found = layer.layer(only_headers).oneshot(http::Request::new(Body::empty())).now_or_never();

@@ -61,7 +61,8 @@ impl<K: Object + Resource<DynamicType = ()>> Collection<K> {
 }
 
 impl<K: Object> Collection<K> {
-    /// All objects of a resource that is known only at run time, or whose type does not say which it is.
+    /// All objects of a resource that is known only at run time, or whose type does not say which it is. Each request
+    /// for a subresource, such as `pods/status`, is [`Error::is_no_resource`].
     pub fn all_with(client: Client, resource: &ApiResource) -> Self {
         Self::at(client, resource.clone(), "")
     }
@@ -226,6 +227,9 @@ impl<K: Object> Collection<K> {
     }
 
     async fn send(&self, verb: &str, request: Request) -> Result<Response, Error> {
+        if self.resource.plural.contains('/') {
+            return Err(subresource(&self.resource.plural));
+        }
         let request = self.complete(request);
         if self.shard.as_ref().is_some_and(|shard| request.query("shardSelector") != Some(shard.selector())) {
             return Err(Error::config("modify() asks for another shard than shard()"));
@@ -237,6 +241,11 @@ impl<K: Object> Collection<K> {
             error.with_request(format!("{verb} {plural}{dot}{group}{of}{namespace}"))
         })
     }
+}
+
+/// The server would answer with one object, or a 404 that does not say why.
+pub(super) fn subresource(name: &str) -> Error {
+    Error::no_resource(format!("{name:?} is a subresource, which can be neither listed nor watched"))
 }
 
 fn join(selectors: &mut String, selector: &str) {

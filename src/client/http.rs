@@ -3,12 +3,14 @@ use super::{
     chain::chain,
     credentials::Identity,
     kubeconfig::{Loaded, Source},
+    proxy::{of_environment, through_proxy},
     settings::Settings,
     tls,
     transport::AnyTransport,
 };
 use crate::Error;
 use futures::{StreamExt, TryStreamExt, future::BoxFuture};
+use kube_client::Config;
 use reqwest::{Url, header};
 use std::{
     path::PathBuf,
@@ -19,6 +21,8 @@ use tokio::time::Instant;
 
 /// Connections younger than this are not given up for having fallen silent: another watch has just opened them.
 const YOUNG: Duration = Duration::from_secs(30);
+/// The most that a window of HTTP/2 can be.
+pub(super) const MAX_WINDOW: u32 = (1 << 31) - 1;
 /// How often files of certificates are looked at.
 const LOOK: Duration = Duration::from_secs(10);
 
@@ -34,8 +38,7 @@ pub(super) struct Http {
 /// a free stream, and are how another connection can be had.
 struct Pool {
     loaded: Loaded,
-    /// Unset where the files are to be looked at before the next request.
-    looked: Option<Instant>,
+    looked: Instant,
     seen: Vec<Option<SystemTime>>,
     identity: Option<Identity>,
     lanes: Vec<Lane>,
@@ -53,11 +56,11 @@ impl Http {
     pub(super) fn new(source: Source, loaded: Loaded, settings: Settings) -> Result<Self, Error> {
         let base = base_url(&loaded)?;
         let pool =
-            Pool { looked: Some(Instant::now()), seen: seen(&loaded.files), loaded, identity: None, lanes: Vec::new() };
+            Pool { looked: Instant::now(), seen: seen(&loaded.files), loaded, identity: None, lanes: Vec::new() };
         let http = Http { base, source, settings, pool: Mutex::new(pool) };
         // A configuration that cannot be used is told at once.
         let mut pool = http.pool();
-        let lane = http.open(&pool)?;
+        let lane = http.open(&pool.loaded, None)?;
         pool.lanes.push(lane);
         drop(pool);
         Ok(http)
@@ -71,7 +74,7 @@ impl Http {
     fn lane(&self, new_connection: bool, identity: Option<Identity>) -> Result<Lane, Error> {
         let mut pool = self.pool();
         let pool = &mut *pool;
-        if pool.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+        if pool.looked.elapsed() >= LOOK {
             self.look(pool);
         }
         if pool.identity != identity {
@@ -85,23 +88,27 @@ impl Http {
         if let Some(lane) = pool.lanes.iter().find(|lane| Arc::strong_count(&lane.open) <= most) {
             return Ok(lane.clone());
         }
-        let lane = self.open(pool)?;
+        let lane = self.open(&pool.loaded, pool.identity.as_ref())?;
         pool.lanes.push(lane.clone());
         Ok(lane)
     }
 
-    /// Certificates that were replaced hold for new connections; open ones stay. Says whether there are any.
+    /// Certificates that were replaced hold for new connections; open ones stay. Half of a new pair, as while it is
+    /// being written, changes nothing yet. Says whether there are any.
     fn look(&self, pool: &mut Pool) -> bool {
-        pool.looked = Some(Instant::now());
+        pool.looked = Instant::now();
         let now = seen(&pool.loaded.files);
         if now == pool.seen {
             return false;
         }
-        match self.source.load() {
-            Ok(loaded) => {
+        let usable = self.source.load().and_then(|loaded| {
+            let lane = self.open(&loaded, pool.identity.as_ref())?;
+            Ok((loaded, lane))
+        });
+        match usable {
+            Ok((loaded, lane)) => {
                 tracing::info!("certificates were replaced");
-                (pool.loaded, pool.seen) = (loaded, now);
-                pool.lanes.clear();
+                (pool.loaded, pool.seen, pool.lanes) = (loaded, now, vec![lane]);
                 true
             }
             Err(error) => {
@@ -115,9 +122,9 @@ impl Http {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open(&self, pool: &Pool) -> Result<Lane, Error> {
-        let (loaded, settings) = (&pool.loaded, &self.settings);
-        let tls = tls::client_config(&self.base, loaded, pool.identity.as_ref(), settings.http2)?;
+    fn open(&self, loaded: &Loaded, identity: Option<&Identity>) -> Result<Lane, Error> {
+        let settings = &self.settings;
+        let tls = tls::client_config(&self.base, loaded, identity, settings.http2)?;
         let mut builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .user_agent(&settings.user_agent)
@@ -128,24 +135,25 @@ impl Http {
             .http2_keep_alive_interval(settings.ping_interval)
             .http2_keep_alive_timeout(settings.ping_timeout)
             .http2_keep_alive_while_idle(true)
+            .pool_idle_timeout(settings.idle_timeout)
+            .pool_max_idle_per_host(settings.idle_connections)
             // A consumer that is stuck holds up its own stream. The connection's window has room for all streams that
-            // servers allow, so that it never holds up the others.
-            .http2_initial_stream_window_size(1 << 20)
-            .http2_initial_connection_window_size((1 << 31) - 1);
-        if let Some(proxy) = &loaded.proxy {
-            let proxy = reqwest::Proxy::all(proxy).map_err(|_| loaded.error("proxy-url cannot be used"))?;
-            builder = builder.proxy(proxy);
-        } else if is_loopback(&self.base) {
-            builder = builder.no_proxy();
-        }
-        if let Some(name) = &loaded.config.tls_server_name {
+            // may be open, so that it never holds up the others.
+            .http2_initial_stream_window_size(settings.unread_bytes)
+            .http2_initial_connection_window_size(MAX_WINDOW);
+        if let Some(name) = server_name(&loaded.config) {
             if loaded.proxy.is_some() {
                 return Err(loaded.error("tls-server-name and proxy-url do not go together"));
             }
             if name.parse::<std::net::IpAddr>().is_ok() {
                 return Err(loaded.error("a tls-server-name that is an address is not supported"));
             }
+            if let Some((variable, _)) = of_environment("https") {
+                tracing::warn!(variable, "a proxy of the environment does not go together with tls-server-name");
+            }
             builder = builder.no_proxy().dns_resolver(tls::Elsewhere::of(&loaded.config));
+        } else {
+            builder = through_proxy(builder, loaded, &self.base)?;
         }
         let client = builder.build().map_err(|error| Error::config(chain(&error.without_url())))?;
         Ok(Lane { client, opened: Instant::now(), open: Arc::new(()) })
@@ -163,10 +171,12 @@ impl Http {
 impl AnyTransport for Http {
     fn send(&self, request: Request, identity: Option<Identity>) -> BoxFuture<'_, Result<Response, Error>> {
         Box::pin(async move {
-            let lane = self.lane(request.wants_new_connection(), identity)?;
-            let answer = self.send_over(lane, request).await;
-            if answer.is_err() {
-                self.pool().looked = None; // the server may show a certificate of another authority now
+            let lane = self.lane(request.wants_new_connection(), identity.clone())?;
+            let answer = self.send_over(lane, request.clone()).await;
+            // The server may show a certificate of another authority now, whose file was replaced as well.
+            if answer.is_err() && self.has_changed() {
+                let lane = self.lane(false, identity)?;
+                return self.send_over(lane, request).await;
             }
             answer
         })
@@ -240,10 +250,15 @@ fn base_url(loaded: &Loaded) -> Result<Url, Error> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(loaded.error("the server's URL holds credentials"));
     }
-    if let Some(name) = &config.tls_server_name {
+    if let Some(name) = server_name(config) {
         url.set_host(Some(name)).map_err(|_| loaded.error("tls-server-name is no host name"))?;
     }
     Ok(url)
+}
+
+/// The name that the server's certificate is for, where that is not the one in its URL.
+fn server_name(config: &Config) -> Option<&String> {
+    config.tls_server_name.as_ref().filter(|_| config.cluster_url.scheme_str() == Some("https"))
 }
 
 pub(super) fn is_loopback(url: &Url) -> bool {

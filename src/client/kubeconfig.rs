@@ -1,10 +1,11 @@
 //! Configuration as kubectl finds it. kube-client parses it; what it says of a broken one is said here, with file,
 //! context and field, and without quoting anything, since what is quoted may be a secret.
 
+use super::proxy::of_environment;
 use crate::Error;
 use kube_client::{
     Config,
-    config::{Kubeconfig, KubeconfigError, LoadDataError},
+    config::{InClusterError, Kubeconfig, KubeconfigError, LoadDataError},
 };
 use std::{
     ffi::OsString,
@@ -37,7 +38,12 @@ pub(super) struct Loaded {
 
 impl Loaded {
     fn of(config: Config) -> Self {
-        Loaded { config, proxy: None, files: Vec::new(), place: String::new() }
+        Loaded {
+            proxy: config.proxy_url.as_ref().map(ToString::to_string),
+            files: config.root_cert_file.clone().into_iter().collect(),
+            config,
+            place: String::new(),
+        }
     }
 
     /// An error about this configuration, which says what is wrong in our words.
@@ -82,9 +88,9 @@ impl Source {
     pub(super) fn load(&self) -> Result<Loaded, Error> {
         match self {
             Source::Fixed(config) => Ok(Loaded::of((**config).clone())),
-            Source::InCluster => {
-                Config::incluster().map(Loaded::of).map_err(|error| Error::config(format!("in-cluster: {error}")))
-            }
+            Source::InCluster => Config::incluster()
+                .map(Loaded::of)
+                .map_err(|error| Error::config(format!("in-cluster: {}", told(&error)))),
             Source::Files { paths, context } => load_files(paths, context.as_deref()),
         }
     }
@@ -119,8 +125,32 @@ fn load_files(paths: &[PathBuf], context: Option<&str>) -> Result<Loaded, Error>
     }
     let at = format!("{place}: context {context:?}");
     let proxy = cluster.and_then(|cluster| cluster.proxy_url).filter(|url| !url.is_empty());
-    let config = Config::try_from(merged).map_err(|error| Error::config(format!("{at}: {}", said(&error))))?;
+    let config = Config::try_from(merged).map_err(|error| match (&error, of_environment("https")) {
+        // kube-client looks at the environment too.
+        (KubeconfigError::ParseProxyUrl(_), Some((name, _))) if proxy.is_none() => {
+            Error::config(format!("{at}: {name} of the environment is no URL"))
+        }
+        _ => Error::config(format!("{at}: {}", said(&error))),
+    })?;
+    if config.root_cert.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::config(format!("{at}: certificate-authority: no certificate in it")));
+    }
     Ok(Loaded { config, proxy, files: files.into_iter().map(PathBuf::from).collect(), place: at })
+}
+
+/// What a pod lacks, with the file or the variable that says it.
+fn told(error: &InClusterError) -> String {
+    const FOLDER: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+    match error {
+        InClusterError::ReadDefaultNamespace(error) => format!("{FOLDER}/namespace: {error}"),
+        InClusterError::ReadCertificateBundle(error) => format!("{FOLDER}/ca.crt: {error}"),
+        InClusterError::ParseCertificates(_) => format!("{FOLDER}/ca.crt: no PEM"),
+        InClusterError::ReadEnvironmentVariable(_) => {
+            "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not both set".to_owned()
+        }
+        InClusterError::ParseClusterPort(_) => "KUBERNETES_SERVICE_PORT is no port".to_owned(),
+        InClusterError::ParseClusterUrl(_) => "KUBERNETES_SERVICE_HOST is no host".to_owned(),
+    }
 }
 
 /// What is wrong, by field, in our words: the errors' own may quote the file.

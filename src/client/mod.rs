@@ -39,6 +39,8 @@ mod mirrors;
 #[cfg(feature = "client")]
 mod object;
 #[cfg(feature = "client")]
+mod proxy;
+#[cfg(feature = "client")]
 mod settings;
 #[cfg(feature = "client")]
 mod sharded;

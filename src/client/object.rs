@@ -188,6 +188,7 @@ fn is_lasting(error: &Error) -> bool {
             || error.is_not_found()
             || error.is_unwatchable()
             || error.is_config()
+            || error.is_no_resource()
             || error.is_unreadable()
             || error.is_wrong_kind()
             || error.is_refused())

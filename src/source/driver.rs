@@ -262,8 +262,16 @@ impl<K: Object> Driver<K> {
     fn listed(&mut self, item: Item<K>) -> Option<Item<K>> {
         self.snapshot.objects += u64::from(item.is_ok());
         let objects = self.snapshot.objects;
-        self.stats.edit(|stats| stats.listed = objects);
+        self.stats.edit(|stats| {
+            stats.listed = objects;
+            stats.last_heard = Some(Instant::now());
+        });
         Some(item)
+    }
+
+    /// The server has said something that no other figure tells.
+    fn heard(&self) {
+        self.stats.edit(|stats| stats.last_heard = Some(Instant::now()));
     }
 }
 

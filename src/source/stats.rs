@@ -41,7 +41,7 @@ pub struct Stats {
     pub errors: u64,
     /// The version that a watch would start at.
     pub last_version: ResourceVersion,
-    /// When the server last said anything.
+    /// When the server last said anything: an answer, an object, a bookmark, a part of a list.
     pub last_heard: Option<Instant>,
 }
 

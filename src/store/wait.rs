@@ -96,7 +96,7 @@ impl fmt::Display for Seen {
             State::Empty => f.write_str("nothing came yet")?,
             State::Syncing => f.write_str("the first snapshot is not complete")?,
             State::Live => f.write_str("the streams are live")?,
-            State::Stale { since, why } => write!(f, "stale for {:?}: {why}", since.elapsed())?,
+            State::Stale { since, why } => write!(f, "stale for {:?}: {why}", rounded(since.elapsed()))?,
         }
         match &self.last_failure {
             Some(failure) if !matches!(&self.state, State::Stale { why, .. } if why == failure) => {
@@ -105,6 +105,17 @@ impl fmt::Display for Seen {
             _ => Ok(()),
         }
     }
+}
+
+/// Times as people read them: to the millisecond below a second, then to the tenth, to the second from a minute on.
+fn rounded(time: Duration) -> Duration {
+    let step = match time.as_secs() {
+        0 => 1,
+        1..60 => 100,
+        _ => 1000,
+    };
+    let whole = time.as_millis() / step * step;
+    u64::try_from(whole).map_or(time, Duration::from_millis)
 }
 
 /// A store closed: its last stream has ended, and what was waited for cannot come any more.
@@ -153,7 +164,7 @@ impl fmt::Display for Closed {
 impl fmt::Display for NotReady {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.within {
-            Some(within) => write!(f, "the store is not ready after {within:?}: {}", self.seen),
+            Some(within) => write!(f, "the store is not ready after {:?}: {}", rounded(within), self.seen),
             None => write!(f, "the store has closed before it was ready: {}", self.seen),
         }
     }

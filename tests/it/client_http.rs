@@ -3,9 +3,10 @@
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use listwatch::{
-    Error,
+    Error, Event,
     client::{Client, Collection, Credential, TokenFile},
-    source::{ListParams, ListPart, ListWatch, WatchParams},
+    source::{ListParams, ListPart, ListWatch, Strategy, WatchParams},
+    testing::ApiServer,
 };
 use std::{
     net::SocketAddr,
@@ -100,6 +101,26 @@ async fn lists_may_be_compressed_and_watches_not() {
     assert!(heads[0].contains(concat!("\r\nuser-agent: listwatch/", env!("CARGO_PKG_VERSION"), "\r\n")));
     assert!(heads[1].contains("\r\naccept-encoding: identity\r\n"), "{}", heads[1]);
     assert!(heads[2].contains("\r\naccept-encoding: identity\r\n") && heads[2].contains("mirror/1"), "{}", heads[2]);
+}
+
+/// Whoever changes requests, and whatever way a stream takes.
+#[tokio::test]
+async fn no_watch_ever_asks_for_compression() {
+    let server = ApiServer::start().await;
+    let client = Client::builder().compress_lists(true).header("Accept-Encoding", "gzip").url(&server.url()).unwrap();
+    let maps = Collection::<ConfigMap>::all(client)
+        .modify(|request| request.headers_mut().set("Accept-Encoding", "gzip, br"))
+        .metadata_only();
+    for strategy in [Strategy::WatchListFirst, Strategy::List] {
+        let mut events = maps.clone().events().strategy(strategy);
+        while !matches!(events.next().await.unwrap().unwrap(), Event::Watching(_)) {}
+    }
+    let encodings = |watches: bool| {
+        let requests = server.requests().into_iter().filter(|request| request.is_watch() == watches);
+        requests.map(|request| request.header("accept-encoding").unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(encodings(true), ["identity", "identity"], "a watch-list and a watch");
+    assert!(encodings(false)[0].contains("gzip"), "a list may");
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ async fn a_resource_is_found_by_a_word_and_mirrored_as_any_type() {
     let value: serde_json::Value = raw.parse().unwrap();
     assert_eq!((&value["kind"], &value["data"]["k"]), (&json!("ConfigMap"), &json!("v")));
     let error = client.discover("configmps").await.unwrap_err();
-    assert!(error.is_config() && error.to_string().contains("configmaps"), "{error}");
+    assert!(error.is_no_resource() && error.to_string().contains("configmaps"), "{error}");
 }
 
 #[tokio::test]

@@ -61,7 +61,7 @@ fn list(bytes: &[u8], cuts: Vec<usize>) -> Vec<String> {
 
 fn watch(bytes: &[u8], cuts: Vec<usize>) -> Vec<String> {
     let body = WatchDecoder::new().decode::<Raw>(stream::iter(chunked(bytes, cuts)).map(Ok));
-    body.map(said).collect().now_or_never().expect("never pending")
+    futures::executor::block_on(body.map(said).collect())
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn limited_list(bytes: &[u8], max: usize, size: usize) -> (Vec<String>, usize) {
 fn limited_watch(bytes: &[u8], max: usize, size: usize) -> (Vec<String>, usize) {
     let taken = Arc::new(AtomicUsize::new(0));
     let body = WatchDecoder::new().max_event_size(max).decode::<Raw>(counted(bytes, size, &taken));
-    (body.map(said).collect().now_or_never().expect("never pending"), taken.load(Relaxed))
+    (futures::executor::block_on(body.map(said).collect()), taken.load(Relaxed))
 }
 
 fn counted(
@@ -294,5 +294,21 @@ proptest! {
                 prop_assert!(taken <= before + max + size, "{} bytes", taken);
             }
         }
+    }
+}
+
+/// Blank lines without end, from a transport that always has more: one poll takes only so many.
+#[test]
+fn a_poll_of_a_watch_that_brings_nothing_is_bounded() {
+    let taken = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&taken);
+    let blank = stream::repeat_with(move || {
+        counter.fetch_add(1, Relaxed);
+        Ok::<_, Error>(Bytes::from_static(b"\n"))
+    });
+    let mut body = tokio_test::task::spawn(WatchDecoder::new().decode::<Raw>(blank));
+    for polls in 1..4 {
+        assert!(body.poll_next().is_pending() && body.is_woken());
+        assert!(taken.load(Relaxed) <= polls * 100, "{taken:?} chunks in {polls} polls");
     }
 }

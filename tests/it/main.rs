@@ -6,6 +6,10 @@ mod backoff;
 #[cfg(feature = "client")]
 mod bounds;
 #[cfg(feature = "client")]
+mod certificates;
+#[cfg(feature = "client")]
+mod child;
+#[cfg(feature = "client")]
 mod client_answers;
 #[cfg(feature = "client")]
 mod client_config;
@@ -13,6 +17,8 @@ mod client_config;
 mod client_exec;
 #[cfg(feature = "client")]
 mod client_http;
+#[cfg(feature = "client")]
+mod client_http2;
 #[cfg(feature = "kube-client")]
 mod client_kube;
 #[cfg(feature = "client")]
@@ -22,6 +28,10 @@ mod client_mirrors;
 #[cfg(feature = "client")]
 mod client_object;
 #[cfg(feature = "client")]
+mod client_oidc;
+#[cfg(feature = "client")]
+mod client_proxy;
+#[cfg(feature = "client")]
 mod client_rate;
 #[cfg(feature = "client")]
 mod client_requests;
@@ -29,9 +39,13 @@ mod client_requests;
 mod client_server;
 #[cfg(feature = "client")]
 mod client_shard;
+#[cfg(feature = "client")]
+mod client_tls;
 #[cfg(any(feature = "client", feature = "kube-client"))]
 mod decode_bodies;
 mod filter_objects;
+#[cfg(feature = "client")]
+mod folder;
 #[cfg(feature = "kube-runtime")]
 mod into_kube;
 mod laws;
@@ -58,5 +72,7 @@ mod source;
 mod store;
 mod tee;
 mod texts;
+#[cfg(feature = "client")]
+mod tls_front;
 mod until;
 mod validate;

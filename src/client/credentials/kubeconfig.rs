@@ -1,16 +1,14 @@
 use super::{AnySource, Credential, CredentialSource, TokenFile, exec::Exec};
-use crate::{BoxError, Error};
+use crate::{BoxError, Error, client::kubeconfig::Loaded};
 use futures::{TryFutureExt, future::BoxFuture};
 use http::HeaderValue;
-use kube_client::{
-    Config,
-    client::{Body, ConfigExt, middleware::AuthLayer},
-};
+use kube_client::client::{Body, ConfigExt, middleware::AuthLayer};
 use std::time::Duration;
 use tower::{Layer, ServiceExt};
 
 /// What a configuration says about credentials; `None` where it says nothing but perhaps a client certificate.
-pub(in crate::client) fn of_config(config: &Config) -> Result<Option<Box<dyn AnySource>>, Error> {
+pub(in crate::client) fn of_config(loaded: &Loaded) -> Result<Option<Box<dyn AnySource>>, Error> {
+    let config = &loaded.config;
     let user = &config.auth_info;
     let provider = user.auth_provider.is_some();
     let basic = user.username.is_some() && user.password.is_some();
@@ -23,7 +21,10 @@ pub(in crate::client) fn of_config(config: &Config) -> Result<Option<Box<dyn Any
         }
     }
     // The error's own text may show what an auth provider's command printed.
-    let layer = config.auth_layer().map_err(|_| Error::config("the user's credentials cannot be used"))?;
+    let layer = config.auth_layer().map_err(|_| {
+        let field = if provider { "auth-provider" } else { "username and password, or token," };
+        loaded.error(&format!("{field} of its user cannot be used"))
+    })?;
     Ok(layer.map(|layer| Box::new(Kube { layer, renews: provider }) as _))
 }
 

@@ -54,6 +54,9 @@ pub(super) struct Decoding<S: Split> {
     over: bool,
 }
 
+/// Chunks that are taken before the task is let go.
+const CHUNKS: usize = 64;
+
 impl<S: Split> Decoding<S> {
     pub(super) fn body(
         chunks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
@@ -74,6 +77,7 @@ impl<S: Split> Decoding<S> {
 
     /// Reads and cuts as much as the workers have room for. `Some` to be given where a chunk completed nothing.
     fn read(&mut self, cx: &mut Context<'_>) -> Option<Part<S>> {
+        let mut taken = 0;
         while self.frames.bytes < self.workers.room() {
             let chunks = self.chunks.as_mut()?;
             match self.splitter.next() {
@@ -93,6 +97,12 @@ impl<S: Split> Decoding<S> {
                     return None;
                 }
             }
+            if taken == CHUNKS {
+                // Blank lines, or a long one in small pieces, from a source that always has more.
+                cx.waker().wake_by_ref();
+                break;
+            }
+            taken += 1;
             match chunks.poll_next_unpin(cx) {
                 Poll::Ready(Some(Ok(chunk))) => {
                     self.splitter.push(chunk);

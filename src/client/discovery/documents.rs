@@ -31,6 +31,9 @@ struct VersionTree {
     version: String,
     #[serde(default)]
     resources: Vec<TreeResource>,
+    /// `Current`, or `Stale` where an aggregated server does not answer.
+    #[serde(default)]
+    freshness: String,
 }
 
 #[derive(serde::Deserialize)]
@@ -87,21 +90,32 @@ struct Resource {
     verbs: Vec<String>,
 }
 
+/// All that a server has, as far as it is known.
+#[derive(Default)]
+pub(super) struct Tree {
+    /// In the server's order of preference.
+    pub(super) resources: Vec<Discovered>,
+    /// Group versions whose server did not answer.
+    pub(super) unknown: Vec<String>,
+}
+
 impl Root {
-    /// The resources, in the server's order of preference; or the group versions that are to be asked.
-    pub(super) fn resources(self) -> Result<Vec<Discovered>, Vec<String>> {
+    /// The tree; or the group versions that are to be asked.
+    pub(super) fn resources(self) -> Result<Tree, Vec<String>> {
         let Some(items) = self.items else {
             let groups = self.groups.into_iter().flat_map(|group| group.versions).map(|version| version.group_version);
             return Err(self.versions.into_iter().chain(groups).collect());
         };
-        let mut found = Vec::new();
-        for group in items {
-            for version in group.versions {
-                let named = |resource| of_tree(&group.metadata.name, &version.version, resource);
-                found.extend(version.resources.into_iter().filter_map(named));
+        let mut tree = Tree::default();
+        for GroupTree { metadata: Name { name: group }, versions } in items {
+            for VersionTree { version, resources, freshness } in versions {
+                if freshness == "Stale" {
+                    tree.unknown.push(group_version(&group, &version));
+                }
+                tree.resources.extend(resources.into_iter().filter_map(|found| of_tree(&group, &version, found)));
             }
         }
-        Ok(found)
+        Ok(tree)
     }
 }
 
@@ -132,6 +146,10 @@ impl Resources {
 }
 
 fn api_resource(group: &str, version: &str, kind: String, plural: String) -> ApiResource {
-    let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let api_version = group_version(group, version);
     ApiResource { group: group.to_owned(), version: version.to_owned(), api_version, kind, plural }
+}
+
+fn group_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }

@@ -1,14 +1,15 @@
 use super::{
     Discovered,
-    documents::{Resources, Root},
+    documents::{Resources, Root, Tree},
     resolve::resolve,
 };
 use crate::{
     Error,
-    client::{Client, Request, RequestKind},
+    client::{Client, Request, RequestKind, collection::subresource},
 };
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 
 /// The whole tree in one document, where the server can.
 const TREE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -24,8 +25,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::is_config`] where there is none, naming some that are close, and for a subresource; else as
-    /// [`send`](Client::send).
+    /// [`Error::is_no_resource`] where there is none, naming where it was looked for and some that are close, and for a
+    /// subresource; else as [`send`](Client::send).
     ///
     /// ```
     /// use listwatch::{Error, client::{Client, Request, Response}};
@@ -45,7 +46,11 @@ impl Client {
     /// # Ok::<_, Error>(()) }).unwrap();
     /// ```
     pub async fn discover(&self, word: &str) -> Result<Discovered, Error> {
-        resolve(&self.resources().await?, word).map_err(Error::config)
+        if word.contains('/') {
+            return Err(subresource(word));
+        }
+        let tree = self.tree().await?;
+        resolve(&tree.resources, word).map_err(|close| Error::no_resource(self.not_found(word, &tree, &close)))
     }
 
     /// All resources of the server, in its order of preference: groups, then versions. Of an aggregated API that does
@@ -55,25 +60,56 @@ impl Client {
     ///
     /// As [`send`](Client::send).
     pub async fn resources(&self) -> Result<Vec<Discovered>, Error> {
-        let (core, groups) = futures::try_join!(self.under("/api"), self.under("/apis"))?;
-        Ok(core.into_iter().chain(groups).collect())
+        Ok(self.tree().await?.resources)
     }
 
-    async fn under(&self, root: &str) -> Result<Vec<Discovered>, Error> {
+    async fn tree(&self) -> Result<Tree, Error> {
+        let (mut core, groups) = futures::try_join!(self.under("/api"), self.under("/apis"))?;
+        core.resources.extend(groups.resources);
+        core.unknown.extend(groups.unknown);
+        Ok(core)
+    }
+
+    async fn under(&self, root: &str) -> Result<Tree, Error> {
         let group_versions = match self.document::<Root>(root).await?.resources() {
-            Ok(resources) => return Ok(resources),
+            Ok(tree) => return Ok(tree),
             Err(group_versions) => group_versions,
         };
         let asked = group_versions.into_iter().map(|group_version| async move {
             match self.document::<Resources>(&format!("{root}/{group_version}")).await {
-                Ok(resources) => resources.of(&group_version),
+                Ok(resources) => Ok(resources.of(&group_version)),
                 Err(error) => {
                     tracing::warn!(group_version, %error, "its resources are not known");
-                    Vec::new()
+                    Err(group_version)
                 }
             }
         });
-        Ok(stream::iter(asked).buffered(AT_A_TIME).collect::<Vec<_>>().await.concat())
+        let mut tree = Tree::default();
+        let mut answers = stream::iter(asked).buffered(AT_A_TIME);
+        while let Some(answer) = answers.next().await {
+            match answer {
+                Ok(resources) => tree.resources.extend(resources),
+                Err(group_version) => tree.unknown.push(group_version),
+            }
+        }
+        Ok(tree)
+    }
+
+    /// What was looked for, where, and what is close to it.
+    fn not_found(&self, word: &str, tree: &Tree, close: &[String]) -> String {
+        let groups: HashSet<_> = tree.resources.iter().map(|found| &found.resource.group).collect();
+        let mut text = format!("the server has no resource {word:?} (looked in {} groups", groups.len());
+        match self.server() {
+            "" => text.push(')'),
+            server => text += &format!(" of {server})"),
+        }
+        if !tree.unknown.is_empty() {
+            text += &format!("; these did not answer: {}", tree.unknown.join(", "));
+        }
+        if !close.is_empty() {
+            text += &format!("; close to it: {}", close.join(", "));
+        }
+        text
     }
 
     async fn document<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {

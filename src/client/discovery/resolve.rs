@@ -10,21 +10,15 @@ const WAYS: [fn(&Discovered, &str) -> bool; 4] = [
 /// So many close names are told.
 const TOLD: usize = 5;
 
-/// The resource that a word means, or why none.
-pub(super) fn resolve(resources: &[Discovered], word: &str) -> Result<Discovered, String> {
-    if word.contains('/') {
-        return Err(format!("{word:?} is a subresource, which cannot be listed"));
-    }
+/// The resource that a word means, or those whose names are close to it.
+pub(super) fn resolve(resources: &[Discovered], word: &str) -> Result<Discovered, Vec<String>> {
     let (name, place) = match word.split_once('.') {
         Some((name, place)) => (name, Some(place)),
         None => (word, None),
     };
     let placed = || resources.iter().filter(|found| place.is_none_or(|place| is_at(found, place)));
     let named = WAYS.iter().find_map(|is_named| placed().find(|found| is_named(found, name)));
-    named.cloned().ok_or_else(|| match close_to(resources, name) {
-        close if close.is_empty() => format!("the server has no resource {word:?}"),
-        close => format!("the server has no resource {word:?}; close to it: {}", close.join(", ")),
-    })
+    named.cloned().ok_or_else(|| close_to(resources, name))
 }
 
 /// Whether the resource is of this `group`, `version.group`, or `version` of the core group.
@@ -89,7 +83,7 @@ mod tests {
         }
     }
 
-    fn resolved(word: &str) -> Result<String, String> {
+    fn resolved(word: &str) -> Result<String, Vec<String>> {
         let resources = [
             found("", "v1", "Pod", "pods", &["po"]),
             found("", "v1", "Event", "events", &["ev"]),
@@ -105,32 +99,28 @@ mod tests {
     #[test]
     fn a_word_is_a_plural_a_singular_a_kind_or_a_short_name() {
         for word in ["deployments", "deployment", "Deployment", "DEPLOY", "deploy.apps", "deployments.v1.apps"] {
-            assert_eq!(resolved(word).as_deref(), Ok("v1 deployments.apps"), "{word}");
+            assert_eq!(resolved(word).unwrap(), "v1 deployments.apps", "{word}");
         }
-        assert_eq!(resolved("po").as_deref(), Ok("v1 pox.shop.example"), "a singular before a short name");
+        assert_eq!(resolved("po").unwrap(), "v1 pox.shop.example", "a singular before a short name");
     }
 
     #[test]
     fn the_first_group_and_version_hold_unless_one_is_named() {
-        assert_eq!(resolved("events").as_deref(), Ok("v1 events"));
-        assert_eq!(resolved("events.events.k8s.io").as_deref(), Ok("v1 events.events.k8s.io"));
-        assert_eq!(resolved("cart").as_deref(), Ok("v1 carts.shop.example"));
-        assert_eq!(resolved("cart.v1beta1.shop.example").as_deref(), Ok("v1beta1 carts.shop.example"));
-        assert_eq!(resolved("pods.v1").as_deref(), Ok("v1 pods"));
-        assert_eq!(resolved("pods.v1.").as_deref(), Ok("v1 pods"), "as kubectl writes it");
+        assert_eq!(resolved("events").unwrap(), "v1 events");
+        assert_eq!(resolved("events.events.k8s.io").unwrap(), "v1 events.events.k8s.io");
+        assert_eq!(resolved("cart").unwrap(), "v1 carts.shop.example");
+        assert_eq!(resolved("cart.v1beta1.shop.example").unwrap(), "v1beta1 carts.shop.example");
+        assert_eq!(resolved("pods.v1").unwrap(), "v1 pods");
+        assert_eq!(resolved("pods.v1.").unwrap(), "v1 pods", "as kubectl writes it");
     }
 
     #[test]
     fn what_is_not_there_is_told_with_what_is_close() {
         let close = |word: &str| resolved(word).unwrap_err();
-        assert_eq!(close("pdos"), r#"the server has no resource "pdos"; close to it: pods"#);
-        assert_eq!(close("deploymnet"), r#"the server has no resource "deploymnet"; close to it: deployments.apps"#);
-        assert_eq!(close("zebra"), r#"the server has no resource "zebra""#);
-        assert_eq!(
-            close("deployments.nope"),
-            r#"the server has no resource "deployments.nope"; close to it: deployments.apps"#
-        );
-        assert!(close("pods/status").contains("subresource"));
+        assert_eq!(close("pdos"), ["pods"]);
+        assert_eq!(close("deploymnet"), ["deployments.apps"]);
+        assert!(close("zebra").is_empty());
+        assert_eq!(close("deployments.nope"), ["deployments.apps"]);
         for odd in ["", ".", "..", "é", "a.b.c.d"] {
             close(odd);
         }

@@ -115,6 +115,7 @@ impl<K: Object> Driver<K> {
     async fn answered(&mut self, ask: Ask<K>) -> Option<Item<K>> {
         match ask.answer().await? {
             Ok(body) => {
+                self.heard();
                 self.snapshot.pages += 1;
                 self.phase = Phase::Listing(Listing { body, meta: None, next: None });
                 None
@@ -127,7 +128,10 @@ impl<K: Object> Driver<K> {
         let Phase::Listing(listing) = &mut self.phase else { return None };
         let unpaged = listing.unpaged();
         match listing.read(&mut self.alarm).await {
-            Read::Item(Ok(ListPart::Progress)) => None,
+            Read::Item(Ok(ListPart::Progress)) => {
+                self.heard();
+                None
+            }
             Read::Item(Ok(ListPart::Item(object))) => {
                 let item = self.listed(Ok(Event::Listed(object)));
                 self.announced(item)

@@ -82,7 +82,7 @@ impl<K: Object> Driver<K> {
         };
         let answered = Instant::now();
         self.plan.decide(Outcome::Answered, answered);
-        self.stats.edit(|stats| stats.last_heard = Some(answered));
+        self.heard();
         tracing::debug!(version = %rv, send_initial_events, "watch opened");
         let initial = send_initial_events.then(|| Initial {
             last_added: opened,
@@ -212,8 +212,14 @@ impl<K: Object> Driver<K> {
         let now = Instant::now();
         let Phase::Watching(watching) = &mut self.phase else { return None };
         let event = match event {
-            WireEvent::Error(error) => return self.failed(error, false),
-            WireEvent::Unknown(_) => return self.failed(Error::garbage("an unknown type of event"), false),
+            WireEvent::Error(error) => {
+                self.heard();
+                return self.failed(error, false);
+            }
+            WireEvent::Unknown(_) => {
+                self.heard();
+                return self.failed(Error::garbage("an unknown type of event"), false);
+            }
             WireEvent::Bookmark { resource_version, initial_events_end } => {
                 watching.heard(now);
                 return self.bookmark(resource_version, initial_events_end.as_deref());
@@ -231,7 +237,10 @@ impl<K: Object> Driver<K> {
                     Event::Listed(object)
                 }
                 Event::Modified(object) => Event::Listed(object),
-                event => return Some(Ok(event)),
+                event => {
+                    self.heard();
+                    return Some(Ok(event));
+                }
             };
             return self.listed(Ok(event));
         }
@@ -278,6 +287,7 @@ impl<K: Object> Driver<K> {
     }
 
     fn bookmark(&mut self, version: ResourceVersion, initial_events_end: Option<&str>) -> Option<Item<K>> {
+        self.heard();
         let Phase::Watching(watching) = &mut self.phase else { return None };
         if watching.initial.is_none() {
             self.sends_bookmarks |= initial_events_end.is_none();
@@ -305,6 +315,7 @@ impl<K: Object> Driver<K> {
     }
 
     fn unreadable(&mut self, error: Error) -> Option<Item<K>> {
+        self.heard();
         let now = Instant::now();
         let Phase::Watching(watching) = &mut self.phase else { return None };
         watching.heard(now);

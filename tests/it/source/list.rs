@@ -18,6 +18,23 @@ async fn one_page_is_a_snapshot_and_the_stream_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_object_of_a_list_in_progress_is_heard() {
+    let (part, wait) = (|name| Step::Item(Ok(ListPart::Item(config_map(name, "5").into()))), || Step::Wait(S * 3));
+    let meta = Step::Item(Ok(ListPart::Meta(ListMeta::new("7"))));
+    let api =
+        api().on_list_steps([part("a"), wait(), part("b"), wait(), Step::Item(Ok(ListPart::Progress)), wait(), meta]);
+    let mut list = api.list();
+    let (stats, start) = (list.stats(), Instant::now());
+    for (name, at) in [("start", 0), ("listed a", 0), ("listed b", 3)] {
+        assert_eq!(next(&mut list, 1).await, [name]);
+        assert_eq!(stats.get().last_heard.map(|heard| heard - start), Some(S * at), "{name}");
+    }
+    assert!(tokio::time::timeout(S * 4, list.next()).await.is_err(), "half a part is no item");
+    assert_eq!(stats.get().last_heard.map(|heard| heard - start), Some(S * 6));
+    assert_eq!(next(&mut list, 1).await, ["end 7"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn pages_are_one_snapshot_with_the_first_pages_version() {
     let api = api()
         .on_page(ListMeta::new("7").with_continue("t1"), [config_map("a", "5")])

@@ -39,6 +39,25 @@ async fn the_closing_bookmark_ends_the_snapshot_and_the_watch_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_object_of_a_snapshot_in_progress_is_heard() {
+    let script = [
+        item(added("a", "1")),
+        wait(3),
+        item(added("b", "2")),
+        wait(3),
+        item(WireEvent::deleted(config_map("a", "3"))),
+    ];
+    let mut events = api().on_watch_steps(script).events();
+    let (stats, start) = (events.stats(), Instant::now());
+    let heard = || stats.get().last_heard.map(|heard| heard - start);
+    assert_eq!(heard(), None);
+    for (name, at) in [("start", 0), ("listed a", 0), ("listed b", 3), ("deleted a", 6)] {
+        assert_eq!(next(&mut events, 1).await, [name]);
+        assert_eq!(heard(), Some(S * at), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_the_annotation_true_closes_it() {
     let other = WireEvent::Bookmark { resource_version: "3".into(), initial_events_end: Some("false".into()) };
     let mut events = api().on_watch([other, WireEvent::initial_events_end("4")]).events();

@@ -132,6 +132,11 @@ async fn ready_within_says_why_not() {
         "the store is not ready after 1s: the first snapshot is not complete; last failure: the source failed"
     );
     assert!(!error.is_closed());
+    let said = async |time| store.ready_within(time).await.unwrap_err().to_string();
+    assert!(said(Duration::from_nanos(345_678_901)).await.contains("after 345ms:"));
+    fail(&mut part, &super::thing::error(Recovery::Relist, "refused"));
+    assert!(said(Duration::from_nanos(7_345_678_901)).await.contains("after 7.3s: stale for 7.3s: "));
+    feed(&mut part, [Event::SnapshotStart]);
     let waiting = tokio::spawn({
         let store = store.clone();
         async move { store.ready_within(second).await }
