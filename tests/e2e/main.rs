@@ -13,17 +13,24 @@ mod server;
 mod writer;
 
 mod absent;
+#[cfg(all(feature = "kube-client", feature = "kube-runtime"))]
+mod bridge;
+mod compression;
+mod connections;
 mod consistency;
 mod contexts;
 mod custom_resource;
+mod definitions;
 mod expiry;
 mod harness;
+mod kinds;
 mod limits;
 mod many;
 mod mirror;
 mod refused;
 mod restart;
 mod shards;
+mod rotation;
 mod strategies;
 mod warm_start;
 mod writers;

@@ -3,8 +3,6 @@
 //
 //	apiserver -dir DIR [-port N] [-until-stdin-closes] [-- kube-apiserver flags...]
 //
-// With -until-stdin-closes, a line "compact" on standard input makes etcd forget all versions but the present one.
-//
 // It writes DIR/kubeconfig, whose contexts are:
 //
 //	token   a bearer token of a cluster admin (the current context)
@@ -19,8 +17,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -31,6 +27,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -40,7 +37,6 @@ import (
 	"strings"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -63,24 +59,19 @@ func main() {
 	port := flag.Int("port", 0, "port of the API server on the loopback address (default: a free one)")
 	untilStdinCloses := flag.Bool("until-stdin-closes", false, "end when standard input closes, so that no server outlives the process that started it")
 	flag.Parse()
-	compact := make(chan struct{})
 	if *untilStdinCloses {
 		go func() {
-			for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-				if lines.Text() == "compact" {
-					compact <- struct{}{}
-				}
-			}
+			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(0)
 		}()
 	}
-	if err := run(*dir, *port, compact, flag.Args()); err != nil {
+	if err := run(*dir, *port, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "apiserver:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, port int, compact <-chan struct{}, extra []string) error {
+func run(dir string, port int, extra []string) error {
 	var err error
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "apiserver-"); err != nil {
@@ -103,14 +94,6 @@ func run(dir string, port int, compact <-chan struct{}, extra []string) error {
 		return err
 	}
 	defer etcd.Close()
-	go func() {
-		for range compact {
-			present := &etcdserverpb.CompactionRequest{Revision: etcd.Server.KV().Rev(), Physical: true}
-			if _, err := etcd.Server.Compact(context.Background(), present); err != nil {
-				fmt.Fprintln(os.Stderr, "apiserver: compaction:", err)
-			}
-		}
-	}()
 
 	pki, err := loadOrWritePKI(dir)
 	if err != nil {
@@ -140,7 +123,7 @@ func run(dir string, port int, compact <-chan struct{}, extra []string) error {
 		"--token-auth-file=" + tokens,
 		"--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + pki.path("sa.key"),
+		"--service-account-key-file=" + pki.path("sa.crt"),
 		"--service-account-signing-key-file=" + pki.path("sa.key"),
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--disable-admission-plugins=ServiceAccount",
@@ -287,11 +270,11 @@ func (p pki) write(name string, cert, parent *x509.Certificate, parentKey *ecdsa
 	if err != nil {
 		return nil, err
 	}
-	der, err := x509.MarshalECPrivateKey(key)
+	der, err := x509.MarshalPKCS8PrivateKey(key) // tests sign certificates of their own with the authority's
 	if err != nil {
 		return nil, err
 	}
-	block := &pem.Block{Type: "EC PRIVATE KEY", Bytes: der}
+	block := &pem.Block{Type: "PRIVATE KEY", Bytes: der}
 	if err = os.WriteFile(p.path(name+".key"), pem.EncodeToMemory(block), 0o600); err != nil {
 		return nil, err
 	}
