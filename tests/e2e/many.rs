@@ -6,8 +6,8 @@ use futures::stream::{self, StreamExt};
 use listwatch::State;
 use listwatch::client::{Client, ListRate};
 
+use crate::account::content;
 use crate::defined::{create, define, is_served, kind, path};
-use crate::follower::content;
 use crate::server::Server;
 use crate::writer;
 

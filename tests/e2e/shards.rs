@@ -7,9 +7,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use listwatch::client::{Client, Collection};
 use listwatch::source::{Shard, ShardField, Strategy};
 
-use crate::follower::{Follower, content};
 use crate::server::Server;
 use crate::writer::{self, Version, Writer};
+use crate::{account::content, follower::Follower};
 
 const MAPS: &str = "/api/v1/configmaps?labelSelector=parity";
 const COUNT: u32 = 3;

@@ -295,15 +295,10 @@ async fn the_full_screen_leaves_the_terminal_as_it_was() {
             terminal.end()
         };
         let by_failure = OnTerminal::start(&config, "secrets -A").end();
-        let lines = {
-            let mut terminal = OnTerminal::start(&config, "pods -A --view lines");
-            terminal.until("front");
-            assert!(!terminal.written.contains(OnTerminal::ENTER));
-            drop(terminal.child.stdin.take());
-            drop(terminal.child.kill());
-            terminal.child.wait().expect("it ends")
-        };
-        drop(lines);
+        let mut lines = OnTerminal::start(&config, "pods -A --view lines");
+        lines.until("front");
+        assert!(!lines.written.contains(OnTerminal::ENTER));
+        lines.child.kill().and_then(|()| lines.child.wait()).expect("it ends");
         (by_key, by_signal, by_failure)
     });
     let ends = tokio::time::timeout(Duration::from_secs(60), ends).await.expect("it ends").expect("no panic");
