@@ -84,7 +84,7 @@ async fn follows(server: &ApiServer, field: ShardField, strategy: Strategy, reso
     let client = Client::new(&server.url()).unwrap();
     let found = client.discover(resource).await.unwrap().resource;
     let write = |n: usize, value: usize| {
-        let metadata = json!({"name": format!("m{n}"), "namespace": format!("{}ns", n % 9)});
+        let metadata = json!({"name": format!("m{n}"), "namespace": format!("{}-shop", n % 9)});
         server.apply(resource, json!({"metadata": metadata, "data": {"value": value.to_string()}}));
     };
     (0..40).for_each(|n| write(n, 0));
@@ -101,7 +101,7 @@ async fn follows(server: &ApiServer, field: ShardField, strategy: Strategy, reso
         assert!(!store.is_empty(), "40 objects in 9 namespaces leave none of three shards empty");
     }
     (30..60).for_each(|n| write(n, 1));
-    (0..20).for_each(|n| drop(server.delete(resource, &format!("{}ns/m{n}", n % 9))));
+    (0..20).for_each(|n| drop(server.delete(resource, &format!("{}-shop/m{n}", n % 9))));
     let has: BTreeSet<_> = server
         .list(resource)
         .iter()

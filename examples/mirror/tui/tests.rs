@@ -44,7 +44,7 @@ fn drawn(model: &mut Model, now: Instant, width: u16, height: u16) -> (Vec<Strin
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
     terminal.draw(|frame| draw(frame, model, now, clock)).expect("drawn");
     let buffer = terminal.backend().buffer().clone();
-    let lines = buffer.content.chunks(usize::from(width));
+    let lines = buffer.content.chunks(usize::from(width.max(1)));
     (lines.map(|cells| cells.iter().map(|cell| cell.symbol()).collect()).collect(), buffer)
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Decoding<S: Split> {
     over: bool,
 }
 
-/// Chunks that are taken before the task is let go.
+/// Chunks in a row that complete nothing before the task is let go.
 const CHUNKS: usize = 64;
 
 impl<S: Split> Decoding<S> {
@@ -83,6 +83,7 @@ impl<S: Split> Decoding<S> {
             match self.splitter.next() {
                 Ok(Some(frame)) => {
                     self.fresh = false;
+                    taken = 0;
                     self.frames.push(frame);
                     continue;
                 }
