@@ -8,10 +8,8 @@ mod pods;
 use k8s_openapi::api::core::v1::Pod;
 use listwatch::{Reflector, client::Collection, source::Strategy};
 use pods::SlimPod;
-use std::{
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{process::Command, time::Duration};
+use tokio::time::Instant;
 
 /// Set for the process that does the work: objects and mirrors.
 const WORK: &str = "GROWTH_BENCH_WORK";

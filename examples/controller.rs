@@ -147,7 +147,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let queue = Queue::default();
     let claim_keys = claims.subscribe().filter_map(|change| future::ready(change.key()));
     let pod_keys = pods.subscribe().filter_map(|change| future::ready(change.key()));
-    let watching = stream::select(claim_keys, pod_keys).for_each(|key| future::ready(queue.put(key)));
+    let watching = stream::select(claim_keys, pod_keys).for_each(async |key| queue.put(key));
     let working = async {
         loop {
             let key = queue.take().await;

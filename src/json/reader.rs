@@ -242,13 +242,12 @@ impl<'de> Reader<'de> {
     fn visit_number<V: Visitor<'de>>(&mut self, visitor: V) -> Taken<V::Value> {
         let (text, whole) = self.number()?;
         // "-0" is a float, as for `serde_json`.
-        if whole && text.starts_with('-') && text != "-0" {
-            if let Ok(number) = text.parse() {
-                return visitor.visit_i64(number);
-            }
-        } else if whole && text != "-0" {
+        if whole && text != "-0" {
             if let Ok(number) = text.parse() {
                 return visitor.visit_u64(number);
+            }
+            if let Ok(number) = text.parse() {
+                return visitor.visit_i64(number);
             }
         }
         let number: f64 = text.parse().map_err(|_| NotTaken)?;

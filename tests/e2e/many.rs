@@ -1,6 +1,7 @@
 //! Two hundred resource types in one process.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 use futures::stream::{self, StreamExt};
 use listwatch::State;

@@ -78,7 +78,7 @@ async fn a_token_that_is_over_is_refreshed() {
     let shown: Vec<_> =
         requests.iter().filter_map(|request| request.header("authorization")?.rsplit('.').next()).collect();
     assert_eq!(shown, ["T1", "T2"]);
-    let bodies = bodies.lock().unwrap();
+    let bodies = bodies.lock().unwrap().clone();
     for (body, refresh) in bodies.iter().zip(["refresh_token=R1", "refresh_token=R2"]) {
         assert!(body.contains("grant_type=refresh_token") && body.contains(refresh), "{body}");
     }

@@ -148,10 +148,9 @@ impl Model {
     pub fn sample(&mut self, stats: Stats, now: Instant) {
         let (since, before) = *self.sampled.get_or_insert((now, stats.events));
         let seconds = (now - since).as_secs();
-        if seconds > 0 {
+        let gained = stats.events.saturating_sub(before);
+        if let Some(each) = gained.checked_div(seconds) {
             // After a pause, such as that of a stopped process, what came is spread over it.
-            let gained = stats.events.saturating_sub(before);
-            let each = gained / seconds;
             let first = gained - each * (seconds - 1);
             self.seconds.push_back(first);
             self.seconds
