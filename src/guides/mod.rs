@@ -11,8 +11,8 @@
 //! | run it in production | [operating it](operating) |
 //! | wonder which requests are made | [list or watch-list](list_or_watch_list) |
 //! | hold many objects | [slim objects](slim_objects) |
-//! | want to avoid what others ran into | [pitfalls](pitfalls) |
-//! | ask why | [design](design), [compare](compare) |
+//! | want to avoid what others ran into | [pitfalls] |
+//! | ask why | [design], [compare] |
 //!
 //! Code in the guides is meant for a crate with these dependencies, and stands, where nothing else is shown, in an
 //! `async fn main() -> Result<(), Box<dyn std::error::Error>>` under `#[tokio::main]`:
