@@ -9,7 +9,7 @@ use crate::DecodeError;
 use reader::Reader;
 use serde::Deserialize;
 
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client", feature = "kube-client", fuzzing))]
 pub(crate) use text::quote_or_backslash;
 
 /// A value from its JSON, as `serde_json::from_slice` reads it, but for objects that are held for long.
