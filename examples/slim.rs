@@ -75,7 +75,7 @@ impl Object for SlimPod {
         Identity { namespace, name, uid, resource_version }
     }
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
-        Ok(serde_json::from_slice(json)?)
+        listwatch::decode_json(json)
     }
 }
 
@@ -102,15 +102,16 @@ fn pod(n: usize) -> Value {
     })
 }
 
-/// Holds all pods as `K` in a store, and says how many bytes each costs there.
-fn bytes_each<K: Object>(bodies: &[Vec<u8>], show: impl Fn(&K) -> String) -> Result<usize, DecodeError> {
+/// Holds all pods as `K` in a store, and says how many bytes each costs there. The store comes with it, as one that is
+/// dropped is freed on another thread, while the next is measured.
+fn bytes_each<K: Object>(bodies: &[Vec<u8>], show: impl Fn(&K) -> String) -> Result<(usize, Store<K>), DecodeError> {
     let before = BYTES.load(Relaxed);
     let pods = bodies.iter().map(|json| K::decode(json)).collect::<Result<Vec<K>, _>>()?;
     let store = Store::of(pods);
     let held = BYTES.load(Relaxed) - before; // nothing was awaited meanwhile
     assert_eq!(store.len(), PODS);
     println!("{}", store.snapshot().iter().next().map(|pod| show(pod)).unwrap_or_default());
-    Ok(held / PODS)
+    Ok((held / PODS, store))
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -122,9 +123,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // `Collection::<Pod>::all(client).decode_as::<SlimPod>()` decodes the same bodies as they come in.
     let bodies: Vec<Vec<u8>> = server.list("pods").iter().map(serde_json::to_vec).collect::<Result<_, _>>()?;
 
-    let typed = bytes_each::<Pod>(&bodies, |pod| format!("{:?}", pod.metadata.name))?;
-    let raw = bytes_each::<Raw>(&bodies, |pod| format!("{pod:?}"))?;
-    let slim = bytes_each::<SlimPod>(&bodies, SlimPod::line)?;
+    let (typed, _typed) = bytes_each::<Pod>(&bodies, |pod| format!("{:?}", pod.metadata.name))?;
+    let (raw, _raw) = bytes_each::<Raw>(&bodies, |pod| format!("{pod:?}"))?;
+    let (slim, _slim) = bytes_each::<SlimPod>(&bodies, SlimPod::line)?;
     println!("{PODS} pods, bytes each: {typed} as Pod, {raw} as Raw, {slim} as a struct of six fields");
     assert!(slim * 4 < raw && raw < typed, "{slim} {raw} {typed}");
     Ok(())

@@ -88,7 +88,7 @@ async fn on_a_server_that_knows_of_shards() {
 
 #[tokio::test]
 async fn on_a_server_that_does_not() {
-    let server = Server::shared().await;
+    let server = Server::start(&[]).await; // the other tests' objects would be in the way
     let (sent, of) = follows(&server).await;
     assert_eq!(sent, of);
 }
