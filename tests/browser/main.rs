@@ -149,7 +149,7 @@ async fn the_page_by_itself() {
     let second = browser.eval(focused).await;
     assert!(second != first && second != "", "{first} {second}");
     browser.eval("document.activeElement.click()").await;
-    assert_eq!(browser.eval("document.querySelector('#details').innerText.includes('Status')").await, true);
+    assert_eq!(browser.eval("document.querySelector('#details').innerText.includes('Node')").await, true);
 
     // One who wants no motion gets none, and still sees what is new.
     browser.prefer("prefers-reduced-motion", "reduce").await;
