@@ -1,4 +1,4 @@
-use super::text::quote_or_backslash;
+use super::text::{CLASS, COMMA, NOTHING, OPENS, QUOTE, quote_or_backslash};
 
 /// How many elements the arrays ahead have, in the order in which they begin. Only hints: nothing is checked.
 #[derive(Debug, Default)]
@@ -39,12 +39,8 @@ impl Arrays {
         self.open.reserve(16);
         self.next = 0;
         let mut top = OBJECT;
-        let json_at = |at: &mut usize| {
-            let byte = json.get(*at).copied();
-            *at += 1;
-            byte
-        };
-        while let Some(byte) = json_at(&mut at) {
+        while let Some(&byte) = json.get(at) {
+            at += 1;
             match CLASS[byte as usize] {
                 NOTHING => {}
                 COMMA => {
@@ -83,22 +79,6 @@ impl Arrays {
         self.end = at;
     }
 }
-
-const NOTHING: u8 = 0;
-const QUOTE: u8 = 1;
-const COMMA: u8 = 2;
-const OPENS: u8 = 3;
-const CLOSES: u8 = 4;
-const CLASS: [u8; 256] = {
-    let mut class = [NOTHING; 256];
-    class[b'"' as usize] = QUOTE;
-    class[b',' as usize] = COMMA;
-    class[b'{' as usize] = OPENS;
-    class[b'[' as usize] = OPENS;
-    class[b'}' as usize] = CLOSES;
-    class[b']' as usize] = CLOSES;
-    class
-};
 
 #[cfg(test)]
 mod tests {

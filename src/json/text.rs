@@ -1,6 +1,23 @@
-//! Where strings end.
+//! Where strings end, and which bytes between them matter.
 
 use memchr::memchr2;
+
+pub(crate) const NOTHING: u8 = 0;
+pub(crate) const QUOTE: u8 = 1;
+pub(crate) const COMMA: u8 = 2;
+pub(crate) const OPENS: u8 = 3;
+const CLOSES: u8 = 4;
+/// What a byte outside of strings means for the structure of JSON; the class that is not named here closes.
+pub(crate) const CLASS: [u8; 256] = {
+    let mut class = [NOTHING; 256];
+    class[b'"' as usize] = QUOTE;
+    class[b',' as usize] = COMMA;
+    class[b'{' as usize] = OPENS;
+    class[b'[' as usize] = OPENS;
+    class[b'}' as usize] = CLOSES;
+    class[b']' as usize] = CLOSES;
+    class
+};
 
 /// The end of the bytes before a quote or a backslash.
 ///

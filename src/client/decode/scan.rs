@@ -1,4 +1,4 @@
-use crate::json::quote_or_backslash;
+use crate::json::{CLASS, COMMA, NOTHING, OPENS, QUOTE, quote_or_backslash};
 
 /// Finds where a JSON value ends, over cuts at any byte. Counts brackets and skips strings; that the value is JSON at
 /// all is for whoever decodes it. Neither recurses nor keeps bytes.
@@ -61,7 +61,7 @@ impl ValueEnd {
                 let byte = *bytes.get(at)?;
                 at += 1;
                 match CLASS[byte as usize] {
-                    NOTHING => {}
+                    NOTHING | COMMA => {}
                     QUOTE => break,
                     OPENS => self.depth += 1,
                     _ => {
@@ -80,20 +80,6 @@ impl ValueEnd {
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
-
-const NOTHING: u8 = 0;
-const QUOTE: u8 = 1;
-const OPENS: u8 = 2;
-const CLOSES: u8 = 3;
-const CLASS: [u8; 256] = {
-    let mut class = [NOTHING; 256];
-    class[b'"' as usize] = QUOTE;
-    class[b'{' as usize] = OPENS;
-    class[b'[' as usize] = OPENS;
-    class[b'}' as usize] = CLOSES;
-    class[b']' as usize] = CLOSES;
-    class
-};
 
 #[cfg(test)]
 mod tests {
