@@ -84,7 +84,8 @@ impl Watch {
             let initial = self.options.send_initial_events.unwrap_or(legacy);
             let mut position = version;
             if self.options.timeout < 0 {
-                // What a real server makes of a time that is over before the watch begins.
+                // A time that is over before the watch begins: with initial events a real server sends this error or
+                // nothing, as its goroutines race; the worse of the two.
                 if initial && self.cached() {
                     yield error_event(&Refusal::new(500).with_message("context deadline exceeded"));
                 }

@@ -178,9 +178,8 @@ fn watches() -> Vec<Scenario> {
             .watch("/api/v1/watch/namespaces/{ns}/configmaps?timeoutSeconds=2&resourceVersion={c3}")
             .watch("/api/v1/watch/namespaces/{ns}/configmaps/c4?timeoutSeconds=2&resourceVersion={c3}"),
         Scenario::five("a watch of one object is the object").get("{maps}/c1?watch=1&timeoutSeconds=2"),
-        Scenario::five("a watch without time")
-            .watch("{maps}?watch=1&timeoutSeconds=-1&resourceVersion={c3}")
-            .watch("{maps}?watch=1&timeoutSeconds=-1"),
+        // Only from a version: with initial events a real server races with itself, between an error and nothing.
+        Scenario::five("a watch without time").watch("{maps}?watch=1&timeoutSeconds=-1&resourceVersion={c3}"),
         Scenario::five("bookmarks before the end")
             .watch_bookmarks("{maps}?watch=1&timeoutSeconds=5&resourceVersion={c3}&allowWatchBookmarks=true"),
         Scenario::new("finalizers")
