@@ -1,4 +1,4 @@
-use super::text::{CLASS, COMMA, NOTHING, OPENS, QUOTE, quote_or_backslash};
+use super::structure::Structure;
 
 /// How many elements the arrays ahead have, in the order in which they begin. Only hints: nothing is checked.
 #[derive(Debug, Default)]
@@ -32,51 +32,45 @@ impl Arrays {
         }
     }
 
-    fn count(&mut self, json: &[u8], mut at: usize) {
+    fn count(&mut self, json: &[u8], from: usize) {
         self.lengths.clear();
         self.lengths.reserve(16);
         self.open.clear();
         self.open.reserve(16);
         self.next = 0;
-        let mut top = OBJECT;
-        while let Some(&byte) = json.get(at) {
-            at += 1;
-            match CLASS[byte as usize] {
-                NOTHING => {}
-                COMMA => {
-                    if let Some(length) = self.lengths.get_mut(top as usize) {
-                        *length += 1;
+        self.end = json.len();
+        let (mut top, mut structure) = (OBJECT, Structure::default());
+        for start in (from..json.len()).step_by(64) {
+            let marks = structure.marks(&json[start..]);
+            let mut all = marks.opens | marks.closes | marks.commas;
+            while all != 0 {
+                let at = start + all.trailing_zeros() as usize;
+                all &= all - 1;
+                match json[at] {
+                    b',' => {
+                        if let Some(length) = self.lengths.get_mut(top as usize) {
+                            *length += 1;
+                        }
                     }
-                }
-                QUOTE => loop {
-                    let Some(end) = json.get(at..).and_then(quote_or_backslash) else {
-                        self.end = json.len();
-                        return;
-                    };
-                    at += end + 1;
-                    if json[at - 1] == b'"' {
-                        break;
+                    b'{' => {
+                        self.open.push(top);
+                        top = OBJECT;
                     }
-                    at += 1;
-                },
-                OPENS => {
-                    self.open.push(top);
-                    top = if byte == b'{' {
-                        OBJECT
-                    } else {
-                        self.lengths.push(u32::from(json.get(at) != Some(&b']')));
-                        self.lengths.len() as u32 - 1
-                    };
-                }
-                _ => {
-                    top = self.open.pop().unwrap_or(OBJECT);
-                    if self.open.is_empty() {
-                        break;
+                    b'[' => {
+                        self.open.push(top);
+                        top = self.lengths.len() as u32;
+                        self.lengths.push(u32::from(json.get(at + 1) != Some(&b']')));
+                    }
+                    _ => {
+                        top = self.open.pop().unwrap_or(OBJECT);
+                        if self.open.is_empty() {
+                            self.end = at + 1;
+                            return;
+                        }
                     }
                 }
             }
         }
-        self.end = at;
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod reader;
+mod structure;
 mod text;
 mod values;
 
@@ -10,7 +11,7 @@ use reader::Reader;
 use serde::Deserialize;
 
 #[cfg(any(feature = "client", feature = "kube-client", fuzzing))]
-pub(crate) use text::{CLASS, COMMA, NOTHING, OPENS, QUOTE, quote_or_backslash};
+pub(crate) use structure::Structure;
 
 /// A value from its JSON, as `serde_json::from_slice` reads it, but for objects that are held for long.
 ///

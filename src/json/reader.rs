@@ -101,12 +101,10 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Takes the one that ends it. Large objects are not moved for this: the compiler builds `inside` where it goes.
-    fn close<T>(&mut self, byte: u8, inside: &mut Taken<T>) {
-        if inside.is_ok() && self.expect(byte).is_err() {
-            *inside = Err(NotTaken);
-        }
+    /// Takes the one that ends it.
+    pub(super) fn close(&mut self, bracket: u8) -> Taken<()> {
         self.depth += 1;
+        self.expect(bracket)
     }
 
     /// The string whose quote comes next.
@@ -263,16 +261,14 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             b'"' => self.deserialize_str(visitor),
             b'{' => {
                 self.open()?;
-                let mut value = visitor.visit_map(Members::new(self));
-                self.close(b'}', &mut value);
-                value
+                // Nothing comes after it, so that large objects are made where they go.
+                visitor.visit_map(Members::new(self))
             }
             b'[' => {
                 let length = self.arrays.enter(self.json.as_bytes(), self.at);
                 self.open()?;
-                let mut value = visitor.visit_seq(Elements::new(self, length));
-                self.close(b']', &mut value);
-                value
+                let elements = visitor.visit_seq(Elements::new(self, length))?;
+                self.close(b']').map(|()| elements)
             }
             b't' => self.word("true").and_then(|()| visitor.visit_bool(true)),
             b'f' => self.word("false").and_then(|()| visitor.visit_bool(false)),
@@ -326,9 +322,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             },
             b'{' => {
                 self.open()?;
-                let mut value = visitor.visit_enum(Variant(self));
-                self.close(b'}', &mut value);
-                value
+                let value = visitor.visit_enum(Variant(self))?;
+                self.close(b'}').map(|()| value)
             }
             _ => Err(NotTaken),
         }

@@ -39,7 +39,8 @@ impl<'de> SeqAccess<'de> for Elements<'_, 'de> {
     }
 }
 
-/// The members of an object.
+/// The members of an object. Who asks for one more than there are takes the bracket that ends it; who does not leaves one
+/// too many, so that nothing is taken in the end.
 pub(super) struct Members<'a, 'de> {
     reader: &'a mut Reader<'de>,
     first: bool,
@@ -56,7 +57,7 @@ impl<'de> MapAccess<'de> for Members<'_, 'de> {
 
     fn next_key_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Taken<Option<T::Value>> {
         match self.reader.peek()? {
-            b'}' => return Ok(None),
+            b'}' => return self.reader.close(b'}').map(|()| None),
             _ if std::mem::take(&mut self.first) => {}
             b',' => self.reader.take(),
             _ => return Err(NotTaken),

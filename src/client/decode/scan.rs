@@ -1,79 +1,79 @@
-use crate::json::{CLASS, COMMA, NOTHING, OPENS, QUOTE, quote_or_backslash};
+use crate::json::Structure;
+use memchr::memchr2;
 
 /// Finds where a JSON value ends, over cuts at any byte. Counts brackets and skips strings; that the value is JSON at
 /// all is for whoever decodes it. Neither recurses nor keeps bytes.
 #[derive(Debug, Default)]
-pub(super) struct ValueEnd {
-    mode: Mode,
-    depth: u64,
-    in_string: bool,
-    escaped: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Mode {
+pub(super) enum ValueEnd {
     #[default]
     NotBegun,
-    /// An object, an array or a string: ends with its last byte.
-    Closed,
+    /// An object or an array: ends with its last byte.
+    Brackets { depth: u64, structure: Structure },
+    /// A string: ends with its second quote.
+    Text { begun: bool, escaped: bool },
     /// A number or a word: ends before what cannot belong to it.
-    Open,
+    Word,
 }
 
 impl ValueEnd {
     /// How many of `bytes` belong to the value, once its end is among them; the next call begins a new value.
     /// `None`: all of them, and more is to come.
     pub(super) fn find(&mut self, bytes: &[u8]) -> Option<usize> {
-        if self.mode == Mode::NotBegun {
-            self.mode = match bytes.first()? {
-                b'{' | b'[' | b'"' => Mode::Closed,
-                _ => Mode::Open,
+        if let ValueEnd::NotBegun = self {
+            *self = match bytes.first()? {
+                b'{' | b'[' => ValueEnd::Brackets { depth: 0, structure: Structure::default() },
+                b'"' => ValueEnd::Text { begun: false, escaped: false },
+                _ => ValueEnd::Word,
             };
         }
-        let end = match self.mode {
-            Mode::Open => bytes.iter().position(|b| matches!(b, b',' | b':' | b'}' | b']' | b'"') || is_space(*b)),
-            _ => self.find_closed(bytes),
+        let end = match self {
+            ValueEnd::Brackets { depth, structure } => end_of_brackets(bytes, depth, structure),
+            ValueEnd::Text { begun, escaped } => end_of_text(bytes, begun, escaped),
+            _ => bytes.iter().position(|b| matches!(b, b',' | b':' | b'}' | b']' | b'"') || is_space(*b)),
         }?;
-        *self = ValueEnd::default();
+        *self = ValueEnd::NotBegun;
         Some(end)
     }
+}
 
-    fn find_closed(&mut self, bytes: &[u8]) -> Option<usize> {
-        let mut at = 0;
-        loop {
-            if self.in_string {
-                if self.escaped {
-                    bytes.get(at)?;
-                    at += 1;
-                    self.escaped = false;
-                }
-                at += quote_or_backslash(bytes.get(at..)?)? + 1;
-                if bytes[at - 1] == b'\\' {
-                    self.escaped = true;
-                    continue;
-                }
-                self.in_string = false;
-                if self.depth == 0 {
-                    return Some(at);
-                }
-            }
-            loop {
-                let byte = *bytes.get(at)?;
-                at += 1;
-                match CLASS[byte as usize] {
-                    NOTHING | COMMA => {}
-                    QUOTE => break,
-                    OPENS => self.depth += 1,
-                    _ => {
-                        self.depth = self.depth.saturating_sub(1);
-                        if self.depth == 0 {
-                            return Some(at);
-                        }
-                    }
-                }
-            }
-            self.in_string = true;
+fn end_of_brackets(bytes: &[u8], depth: &mut u64, structure: &mut Structure) -> Option<usize> {
+    for start in (0..bytes.len()).step_by(64) {
+        let marks = structure.marks(&bytes[start..]);
+        let closes = u64::from(marks.closes.count_ones());
+        if closes < *depth {
+            *depth = *depth + u64::from(marks.opens.count_ones()) - closes;
+            continue;
         }
+        let mut brackets = marks.opens | marks.closes;
+        while brackets != 0 {
+            let at = brackets.trailing_zeros();
+            brackets &= brackets - 1;
+            if marks.opens >> at & 1 == 1 {
+                *depth += 1;
+                continue;
+            }
+            *depth = depth.saturating_sub(1);
+            if *depth == 0 {
+                return Some(start + at as usize + 1);
+            }
+        }
+    }
+    None
+}
+
+fn end_of_text(bytes: &[u8], begun: &mut bool, escaped: &mut bool) -> Option<usize> {
+    let mut at = usize::from(!std::mem::replace(begun, true));
+    loop {
+        if *escaped {
+            bytes.get(at)?;
+            at += 1;
+            *escaped = false;
+        }
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)? + 1;
+        if bytes[at - 1] == b'"' {
+            return Some(at);
+        }
+        *escaped = true;
     }
 }
 
