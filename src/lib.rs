@@ -1,20 +1,22 @@
 //! Kubernetes list, watch-list and watch as composable streams of typed events, folded into a live, consistent store.
 //!
 //! ```
-//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 //! use futures::StreamExt;
-//! use listwatch::{Event, EventStreamExt, Object, Raw, Store, testing};
+//! use listwatch::{DecodeError, Event, EventStreamExt, Object, Raw, Store, testing};
 //!
-//! let pod = Raw::decode(br#"{"metadata":{"namespace":"shop","name":"cart","uid":"u1","resourceVersion":"7"}}"#)?;
-//! let store = Store::<Raw>::new();
-//! // A synthetic stream; `Collection::all(client).events()` gives the same of a cluster.
-//! let events = testing::events([Event::SnapshotStart, Event::listed(pod), Event::SnapshotEnd("7".into())]);
-//! let mut changes = events.reflect(&store).on_error(|error| panic!("{error}"));
-//! while let Some(change) = changes.next().await {
-//!     println!("{change:?}");
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), DecodeError> {
+//!     let pod = Raw::decode(br#"{"metadata":{"namespace":"shop","name":"cart","uid":"u1","resourceVersion":"7"}}"#)?;
+//!     let store = Store::<Raw>::new();
+//!     // A synthetic stream; `Collection::all(client).events()` gives the same of a cluster.
+//!     let events = testing::events([Event::SnapshotStart, Event::listed(pod), Event::SnapshotEnd("7".into())]);
+//!     let mut changes = events.reflect(&store).on_error(|error| panic!("{error}"));
+//!     while let Some(change) = changes.next().await {
+//!         println!("{change:?}");
+//!     }
+//!     assert!(store.contains(("shop", "cart")));
+//!     Ok(())
 //! }
-//! assert!(store.contains(("shop", "cart")));
-//! # Ok::<_, listwatch::DecodeError>(()) }).unwrap();
 //! ```
 //!
 //! # The pipeline
@@ -65,7 +67,7 @@
 //! ```toml
 //! [dependencies]
 //! futures = "0.3"
-//! k8s-openapi = { version = "0.29", features = ["latest"] } # or any object types of your own
+//! k8s-openapi = { version = "0.29", features = ["latest"] } # needed even if all types are your own
 //! listwatch = "0.1"
 //! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
 //!
@@ -73,6 +75,9 @@
 //! listwatch = { version = "0.1", features = ["testing"] }
 //! tokio = { version = "1", features = ["test-util"] }
 //! ```
+//!
+//! The example above is a program, so to run it `testing` has to be among the features of the dependency. The guide
+//! [set up](guides/set_up/index.html) has all dependencies of the guides, and what to import for which method.
 //!
 //! # What it does not do
 //!

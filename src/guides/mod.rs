@@ -2,6 +2,7 @@
 //!
 //! | you | guide |
 //! |---|---|
+//! | begin | [set up](set_up): dependencies, a first program, what to import |
 //! | know client-go | [coming from client-go](coming_from_client_go) |
 //! | know kube-runtime | [coming from kube-runtime](coming_from_kube_runtime/index.html) |
 //! | put a step of your own into the pipeline | [writing an operator](writing_an_operator) |
@@ -14,24 +15,12 @@
 //! | want to avoid what others ran into | [pitfalls] |
 //! | ask why | [design], [compare] |
 //!
-//! Code in the guides is meant for a crate with these dependencies, and stands, where nothing else is shown, in an
-//! `async fn main() -> Result<(), Box<dyn std::error::Error>>` under `#[tokio::main]`:
-//!
-//! ```toml
-//! [dependencies]
-//! futures = "0.3"
-//! k8s-openapi = { version = "0.29", features = ["latest"] }
-//! listwatch = { version = "0.1", features = ["testing"] }
-//! pin-project = "1"
-//! serde = { version = "1", features = ["derive"] }
-//! serde_json = "1"
-//! tokio = { version = "1", features = ["full", "test-util"] }
-//! tokio-util = "0.7"
-//! tracing-subscriber = { version = "0.3", features = ["env-filter"] }
-//! ```
-//!
-//! The feature `testing` is there because a server in the same process, `ApiServer`, stands for the cluster. With a
-//! cluster, `Client::infer().await?` takes its place, and `testing` moves to the dev-dependencies.
+//! Each piece of Rust in them is a whole program for a crate with the dependencies of [set up](set_up), or those that the
+//! guide itself names, to be pasted as it stands. Most print nothing: they assert what they show. A server in the same process, `ApiServer`, stands for the
+//! cluster; with one, `Client::infer().await?` takes its place.
+
+#[doc = include_str!("set_up.md")]
+pub mod set_up {}
 
 #[doc = include_str!("coming_from_client_go.md")]
 pub mod coming_from_client_go {}

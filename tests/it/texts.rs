@@ -14,6 +14,12 @@ fn names(folder: &str, ending: &str) -> Vec<String> {
     files.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect()
 }
 
+/// The texts that a reader tries out.
+fn tried() -> impl Iterator<Item = String> {
+    let guides = names("src/guides", ".md").into_iter().map(|guide| format!("src/guides/{guide}.md"));
+    guides.chain(["README.md".to_owned()])
+}
+
 #[test]
 fn every_operator_shows_its_effect_and_its_place() {
     let text = read("src/ops/ext.rs");
@@ -65,6 +71,51 @@ fn features_guides_and_examples_are_all_named() {
     for example in names("examples", ".rs") {
         assert!(readme.contains(&format!("`{example}`")), "the README does not name the example {example}");
     }
+}
+
+/// Whoever pastes a piece of code has all of it: rustdoc hides some lines, other viewers show them as they stand.
+#[test]
+fn the_code_of_the_guides_can_be_pasted() {
+    let mut programs = 0;
+    for path in tried() {
+        let text = read(&path);
+        for piece in text.split("\n```").skip(1).step_by(2) {
+            let (language, code) = piece.split_once('\n').unwrap_or((piece, ""));
+            if !["rust", "rust,no_run"].contains(&language) {
+                continue;
+            }
+            let hidden = |line: &str| line.trim_start() == "#" || line.trim_start().starts_with("# ");
+            assert!(!code.lines().any(hidden), "{path}: a line is hidden: {code}");
+            assert!(code.contains("fn main()"), "{path}: no program: {code}");
+            programs += 1;
+        }
+    }
+    assert!(programs > 20, "{programs}");
+}
+
+/// The versions that the texts tell a reader to depend on.
+#[test]
+fn dependencies_are_those_of_the_manifest() {
+    let manifest = read("Cargo.toml");
+    let told = |text: &str, name: &str| -> Vec<String> {
+        let line = format!("\n{name} = ");
+        let versions =
+            text.split(&line).skip(1).filter_map(|rest| rest.lines().next()?.split('"').nth(1).map(str::to_owned));
+        versions.filter(|version| version.starts_with(|first: char| first.is_ascii_digit())).collect()
+    };
+    let own = manifest.split("\nversion = \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let mut versions = 0;
+    for path in tried() {
+        let text = read(&path);
+        for name in ["listwatch", "k8s-openapi", "kube-runtime"] {
+            let ours = if name == "listwatch" { own.to_owned() } else { told(&manifest, name).remove(0) };
+            for version in told(&text, name) {
+                assert!(ours.starts_with(&version), "{path}: {name} {version}, and {ours} in Cargo.toml");
+                versions += 1;
+            }
+        }
+    }
+    assert!(versions > 5, "{versions}");
 }
 
 #[test]
