@@ -61,7 +61,7 @@ impl<S: Split> Decoding<S> {
     pub(super) fn body(
         chunks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
         splitter: S,
-        workers: usize,
+        workers: Option<usize>,
     ) -> Body<Part<S>> {
         Body::new(Decoding {
             chunks: Some(chunks.boxed()),

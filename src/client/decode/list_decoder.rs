@@ -5,7 +5,6 @@ use super::{
     list_splitter::{ListSplitter, Token},
     meta::list_meta,
     object::object,
-    workers::default_workers,
 };
 use crate::{
     Error, Object, UnreadableAs,
@@ -43,14 +42,14 @@ use std::{marker::PhantomData, sync::Arc};
 #[derive(Clone, Debug)]
 pub struct ListDecoder {
     max: usize,
-    workers: usize,
+    workers: Option<usize>,
     kinds: Option<Kinds>,
 }
 
 impl ListDecoder {
     /// With the default limit.
     pub fn new() -> Self {
-        ListDecoder { max: DEFAULT_MAX, workers: default_workers(), kinds: None }
+        ListDecoder { max: DEFAULT_MAX, workers: None, kinds: None }
     }
 
     /// The most bytes of one item; more is an error, not memory. Default, also for 0: 16 MiB.
@@ -60,15 +59,14 @@ impl ListDecoder {
         self
     }
 
-    /// How many threads decode at once, where a list comes faster than one decodes it; 1, and 0, is the task that polls
-    /// the body, and no other. Default: one per core, at most four.
+    /// How many tasks decode at once, where a list comes faster than one decodes it; 1, and 0, is the task that polls
+    /// the body, and no other. Default: one per thread of the runtime, at most four.
     ///
-    /// They are threads of the runtime's pool for blocking work, each busy for less than a millisecond at a time with
-    /// ordinary objects. A list of less than 128 KiB is always decoded in place, and so is every list where there is no
-    /// runtime.
+    /// They run on the runtime's threads, each for about a millisecond with ordinary objects. A list of less than 128 KiB
+    /// is always decoded in place, and so is every list where there is no runtime.
     #[must_use]
     pub fn decode_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
+        self.workers = Some(workers);
         self
     }
 

@@ -3,7 +3,6 @@ use super::{
     decoding::{Decoding, Frame, Split},
     event::event,
     frame_splitter::FrameSplitter,
-    workers::default_workers,
 };
 use crate::{
     Error, Object,
@@ -38,13 +37,13 @@ use std::marker::PhantomData;
 #[derive(Clone, Debug)]
 pub struct WatchDecoder {
     max: usize,
-    workers: usize,
+    workers: Option<usize>,
 }
 
 impl WatchDecoder {
     /// With the default limit.
     pub fn new() -> Self {
-        WatchDecoder { max: DEFAULT_MAX, workers: default_workers() }
+        WatchDecoder { max: DEFAULT_MAX, workers: None }
     }
 
     /// The most bytes of one event; more is an error, not memory. Default, also for 0: 16 MiB (client-go's).
@@ -54,12 +53,12 @@ impl WatchDecoder {
         self
     }
 
-    /// How many threads decode at once, where events come faster than one decodes them; 1, and 0, is the task that
-    /// polls the body, and no other. Default: one per core, at most four. As
+    /// How many tasks decode at once, where events come faster than one decodes them; 1, and 0, is the task that
+    /// polls the body, and no other. Default: one per thread of the runtime, at most four. As
     /// [`ListDecoder::decode_workers`](super::ListDecoder::decode_workers).
     #[must_use]
     pub fn decode_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
+        self.workers = Some(workers);
         self
     }
 

@@ -4,9 +4,7 @@ use std::{
     collections::VecDeque,
     panic::resume_unwind,
     pin::Pin,
-    sync::LazyLock,
     task::{Context, Poll, ready},
-    thread::available_parallelism,
 };
 use tokio::{runtime::Handle, task::JoinHandle};
 
@@ -17,24 +15,23 @@ const BATCH: usize = 128 << 10;
 /// At least, once others are at work.
 const LEAST: usize = 64 << 10;
 
-/// One per core, at most four.
-pub(super) fn default_workers() -> usize {
-    static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, |cores| cores.get().min(MOST)));
-    *CORES
-}
-
 type Decoded<F> = Vec<Result<<F as Frame>::Part, Error>>;
 
-/// Batches of frames that are decoded by other threads, in order.
+/// Batches of frames that are decoded by tasks beside the one that reads, in order.
+///
+/// They run on the runtime's own threads, so that what they allocate lies where later events of the watch are decoded and
+/// freed: an allocator gives back to a thread what that thread has freed.
 pub(super) struct Workers<F: Frame> {
     limit: usize,
     at_work: VecDeque<JoinHandle<Decoded<F>>>,
 }
 
 impl<F: Frame> Workers<F> {
-    /// A single worker is the task that reads, and so it is where there is no runtime that has threads.
-    pub(super) fn new(limit: usize) -> Self {
-        let limit = if Handle::try_current().is_ok() { limit } else { 1 };
+    /// One per thread of the runtime, at most four, where nothing else is asked for. A single worker is the task that
+    /// reads, and so it is where there is no runtime.
+    pub(super) fn new(limit: Option<usize>) -> Self {
+        let threads = |runtime: Handle| runtime.metrics().num_workers();
+        let limit = Handle::try_current().map_or(1, |runtime| limit.unwrap_or_else(|| threads(runtime).min(MOST)));
         Workers { limit, at_work: VecDeque::new() }
     }
 
@@ -61,7 +58,7 @@ impl<F: Frame> Workers<F> {
                 batch.push(frame);
             }
             let many = !self.is_idle();
-            self.at_work.push_back(tokio::task::spawn_blocking(move || decode(batch, many)));
+            self.at_work.push_back(tokio::spawn(async move { decode(batch, many) }));
         }
     }
 
