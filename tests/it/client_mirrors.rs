@@ -147,3 +147,16 @@ async fn none_of_nothing_is_ready_at_once() {
     assert_eq!(mirrors.states().to_string(), "RESOURCE  STATE    OBJECTS  SKIPPED  VERSION");
     assert_eq!(format!("{mirrors:?}"), "Mirrors([])");
 }
+
+#[tokio::test]
+async fn objects_of_another_kind_are_left_out_and_counted() {
+    let (server, client) = server().await;
+    server.create("configmaps", json!({"metadata": {"name": "a"}}));
+    let mut found = client.discover("configmaps").await.unwrap();
+    found.resource.kind = "Other".into();
+    let mirrors = client.mirror_all([found]);
+    mirrors.ready_within(SOON).await.unwrap();
+    let states = mirrors.states();
+    let state = states.iter().next().unwrap();
+    assert_eq!((state.objects, state.skipped), (0, 1), "{states}");
+}
