@@ -63,11 +63,13 @@ fn what_is_no_json_is_not_taken_wherever_it_stands() {
         "\"\n\"",
         "\"\\x\"",
         "\"\\u12\"",
+        "\"\\u12gh\"",
         "[1,]",
         "[1 2]",
         "[,1]",
         "[1}",
         "{\"a\"}",
+        "{\"a\" 1}",
         "{\"a\":}",
         "{\"a\":1,}",
         "{a:1}",
@@ -116,6 +118,8 @@ fn depth_is_bounded() {
         agrees::<Value>(objects.as_bytes());
         agrees::<Fields>(objects.as_bytes());
     }
+    let beside_each_other = format!("[{}[]]", "[],{},".repeat(200));
+    assert!(agrees::<Value>(beside_each_other.as_bytes()).is_some());
 }
 
 #[test]

@@ -142,6 +142,30 @@ mod tests {
     }
 
     #[test]
+    fn every_reason_has_its_class() {
+        for (reason, class) in [
+            ("BadRequest", Class::BadRequest),
+            ("Expired", Class::Gone),
+            ("Forbidden", Class::Hidden),
+            ("Gone", Class::Gone),
+            ("InternalError", Class::Fault),
+            ("Invalid", Class::BadRequest),
+            ("MethodNotAllowed", Class::NotAllowed),
+            ("NotAcceptable", Class::NotOffered),
+            ("NotFound", Class::Absent),
+            ("ServerTimeout", Class::Fault),
+            ("ServiceUnavailable", Class::Fault),
+            ("Timeout", Class::Fault),
+            ("TooManyRequests", Class::Busy),
+            ("Unauthorized", Class::Auth),
+            ("UnsupportedMediaType", Class::NotOffered),
+            ("Conflict", Class::Other),
+        ] {
+            assert_eq!(answered(Status::from_code(0).with_reason(reason)), class, "{reason}");
+        }
+    }
+
+    #[test]
     fn internal_is_an_event_with_that_reason_or_a_bare_500() {
         assert_eq!(event(Status::from_code(500)), Class::Internal);
         assert_eq!(event(Status::from_code(500).with_reason("InternalError")), Class::Internal);

@@ -96,10 +96,8 @@ async fn d08_shards_make_up_the_whole_whether_the_server_applies_them_or_not() {
 
                 let mut body = collection.list_page(ListParams::default()).await.expect("a list");
                 while let Some(part) = body.try_next().await.expect("a part") {
-                    match part {
-                        ListPart::Item(object) => see(&mut listed, index, &object),
-                        ListPart::Meta(meta) => assert!(shards || meta.remaining_items.is_none(), "of all shards"),
-                        _ => {}
+                    if let ListPart::Item(object) = part {
+                        see(&mut listed, index, &object);
                     }
                 }
 

@@ -51,6 +51,7 @@ async fn good_and_odd_ones_are_taken() {
         // A name for certificates means nothing without them.
         ("server: 'http://127.0.0.1:8001', tls-server-name: cluster.example", "token: hunter2"),
         ("server: 'https://cluster.example', proxy-url: 'proxy.example:3128'", "token: hunter2"),
+        ("server: 'https://cluster.example', proxy-url: ''", "token: hunter2"),
         ("server: 'https://cluster.example', proxy-url: 'https://u:hunter2@proxy.example'", "token: hunter2"),
         (https, "auth-provider: {name: oidc, config: {id-token: hunter2.hunter2.hunter2}}"),
     ]
@@ -216,10 +217,12 @@ async fn a_home_directory_has_the_usual_file_and_a_pod_its_own() {
 async fn inline_data_and_the_namespace_are_taken() {
     let server = ApiServer::start().await;
     let folder = Folder::new("config-inline");
-    let path = folder.kubeconfig(&format!("server: '{}'", server.url()), "username: u, password: hunter2");
+    let cluster = format!("server: '{}', disable-compression: true", server.url());
+    let path = folder.kubeconfig(&cluster, "username: u, password: hunter2");
     let client = Client::from_kubeconfig(&path, None).await.unwrap();
     assert_eq!(client.default_namespace(), "shop");
     Collection::<ConfigMap>::all(client).list().map(Result::unwrap).collect::<Vec<_>>().await;
     let basic = format!("Basic {}", STANDARD.encode("u:hunter2"));
     assert_eq!(server.requests()[0].header("authorization"), Some(&*basic));
+    assert_eq!(server.requests()[0].header("accept-encoding"), Some("identity"), "disable-compression");
 }

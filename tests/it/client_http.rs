@@ -16,6 +16,7 @@ use std::{
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    time::Instant,
 };
 
 const EMPTY: &str = r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}"#;
@@ -159,8 +160,9 @@ async fn a_connect_that_takes_too_long_is_unreachable() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", silent.local_addr().unwrap());
     let client = Client::builder().connect_timeout(Duration::from_millis(50)).url(&url).unwrap();
+    let start = Instant::now();
     let error = Collection::<ConfigMap>::all(client).list_page(ListParams::default()).await.unwrap_err();
-    assert!(error.is_unreachable(), "{error:?}");
+    assert!(error.is_unreachable() && start.elapsed() < Duration::from_secs(10), "{error:?}");
 }
 
 #[tokio::test]
@@ -198,6 +200,24 @@ async fn redirects_are_not_followed() {
     let said = format!("{error:?}");
     assert!(said.contains(&elsewhere.to_string()) && !said.contains("hunter2"), "{said}");
     assert!(seen.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn connections_that_carry_nothing_are_kept_as_long_and_as_many_as_is_said() {
+    let short = Duration::from_millis(10);
+    for (builder, connections) in [
+        (Client::builder(), [0, 0]),
+        (Client::builder().idle_timeout(short), [0, 1]),
+        (Client::builder().idle_connections(0), [0, 1]),
+    ] {
+        let (address, heads) = server(&[LIST]).await;
+        let collection = Collection::<ConfigMap>::all(builder.url(&format!("http://{address}")).unwrap());
+        for _ in 0..2 {
+            collection.list_page(ListParams::default()).await.unwrap().map(Result::unwrap).collect::<Vec<_>>().await;
+            tokio::time::sleep(short * 10).await;
+        }
+        assert_eq!(heads.lock().unwrap().iter().map(|(connection, _)| *connection).collect::<Vec<_>>(), connections);
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use listwatch::{
     Event,
     client::{Client, ClientBuilder, Collection},
-    source::{Events, ListWatch, Strategy},
+    source::{Events, ListWatch, Strategy, WatchParams},
     testing::{ApiServer, Fault, Match, Times},
 };
 use serde_json::json;
@@ -92,6 +92,102 @@ async fn consumers_that_are_stuck_hold_up_nobody_else() {
     for stuck in &mut all[..3] {
         timeout(Duration::from_secs(20), until(stuck, "large-59")).await.unwrap();
     }
+}
+
+async fn list(ground: &Ground) {
+    let list = async || {
+        let page = Collection::<ConfigMap>::all(ground.client.clone()).list_page(Default::default()).await.unwrap();
+        page.map(Result::unwrap).collect::<Vec<_>>().await
+    };
+    timeout(Duration::from_secs(10), list()).await.unwrap();
+}
+
+fn from_zero(new_connection: bool) -> WatchParams {
+    let mut params = WatchParams::default();
+    (params.new_connection, params.resource_version) = (new_connection, "0".into());
+    params
+}
+
+/// How much of large events nobody reads is sent ahead: the setting, and what the last frame and TLS add to it.
+#[tokio::test]
+async fn of_what_nobody_reads_so_many_bytes_are_sent() {
+    for window in [1 << 16, 1 << 18] {
+        let ground = ground("http2-unread", Client::builder().unread_bytes(window)).await;
+        let _stuck = watching(&ground).await;
+        let before = ground.front.sent();
+        for n in 0..40 {
+            let data = json!({"k": "x".repeat(100 << 10)});
+            ground.server.create("configmaps", json!({"metadata": {"name": n.to_string()}, "data": data}));
+        }
+        let mut sent = 0;
+        while ground.front.sent() - before > sent || sent == 0 {
+            sent = ground.front.sent() - before;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let (least, most) = (u64::from(window) / 2, u64::from(window) + (32 << 10));
+        assert!((least..most).contains(&sent), "{sent} bytes for a window of {window}");
+    }
+}
+
+#[tokio::test]
+async fn each_connection_carries_so_many_answers_at_once() {
+    let ground = ground("http2-streams", Client::builder().streams_per_connection(2)).await;
+    let watch = async || {
+        let watch = Collection::<ConfigMap>::all(ground.client.clone()).open_watch(from_zero(false)).await.unwrap();
+        (watch, ground.front.connections().len())
+    };
+    let (first, one) = watch().await;
+    let (_second, still_one) = watch().await;
+    let (_third, two) = watch().await;
+    drop(first);
+    let (_fourth, still_two) = watch().await;
+    assert_eq!([one, still_one, two, still_two], [1, 1, 2, 2]);
+}
+
+#[tokio::test]
+async fn after_a_silent_watch_another_connection_is_taken_unless_this_one_is_young() {
+    let ground = ground("http2-another", Client::builder()).await;
+    let again = async || {
+        Collection::<ConfigMap>::all(ground.client.clone()).open_watch(from_zero(true)).await.map(drop).unwrap();
+        ground.front.connections().len()
+    };
+    list(&ground).await;
+    assert_eq!(again().await, 1);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(30)).await;
+    tokio::time::resume();
+    assert_eq!(again().await, 2);
+    assert_eq!(again().await, 2);
+}
+
+/// A connection that is open on both ends and carries nothing any more.
+#[tokio::test]
+async fn a_connection_that_answers_no_ping_is_given_up() {
+    let short = Duration::from_millis(100);
+    let ground = ground("http2-ping", Client::builder().ping(short, short)).await;
+    let mut events = watching(&ground).await;
+    tokio::time::sleep(short * 4).await;
+    ground.server.create("configmaps", json!({"metadata": {"name": "a"}}));
+    timeout(Duration::from_secs(10), until(&mut events, "a")).await.expect("pings were answered");
+    ground.front.freeze();
+    ground.server.create("configmaps", json!({"metadata": {"name": "b"}}));
+    timeout(Duration::from_secs(10), until(&mut events, "b")).await.expect("the watch goes on over another one");
+    assert_eq!(ground.front.connections().len(), 2);
+}
+
+#[tokio::test]
+async fn the_least_of_each_setting_still_carries_requests() {
+    let ground = ground("http2-least", Client::builder().unread_bytes(0).streams_per_connection(0)).await;
+    list(&ground).await;
+    list(&ground).await;
+    assert_eq!(ground.front.connections().len(), 1);
+}
+
+#[tokio::test]
+async fn http_1_is_spoken_where_http_2_is_not_wanted() {
+    let ground = ground("http2-not", Client::builder().http2(false)).await;
+    list(&ground).await;
+    assert!(!ground.front.connections()[0].http2);
 }
 
 #[tokio::test]

@@ -61,8 +61,11 @@ async fn a_group_is_mirrored_and_one_that_is_not_there_is_told() {
     mirrors.ready_within(SOON).await.unwrap();
     let names: Vec<_> = mirrors.states().iter().map(|state| state.resource.clone()).collect();
     assert_eq!(names, ["carts.shop.example", "orders.shop.example"]);
-    let error = client.mirror_group("shops.example").await.unwrap_err();
-    assert!(error.is_config() && error.to_string().contains("shops.example"), "{error}");
+    server.register(Resource::custom("reviews.check.example").verbs(["create"]));
+    for none in ["shops.example", "check.example"] {
+        let error = client.mirror_group(none).await.unwrap_err();
+        assert!(error.is_config() && error.to_string().contains(none), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -99,23 +102,28 @@ async fn what_cannot_be_watched_is_polled_and_what_cannot_be_listed_is_left_out(
     assert_eq!(mirrors.len(), 1);
     server.create("figures.metrics.example", json!({"metadata": {"name": "a"}}));
     let store = mirrors.store("figures.metrics.example").unwrap();
-    store.wait_until(|content| content.len() == 1).await.unwrap();
+    until("it is polled", || store.len() == 1).await;
 }
 
 #[tokio::test]
 async fn one_that_is_not_there_is_ready_and_comes_later() {
     let (server, client) = server().await;
-    server.register(Resource::custom("carts.shop.example"));
-    let wanted = [client.discover("carts").await.unwrap()];
-    server.unregister("carts.shop.example");
-    let short = Duration::from_millis(20);
-    let mirrors = Mirrors::builder(client).events(move |events| events.look_again(short)).start(wanted);
-    mirrors.ready_within(SOON).await.unwrap();
-    assert!(mirrors.store("carts.shop.example").unwrap().is_empty());
-    server.register(Resource::custom("carts.shop.example"));
-    server.create("carts.shop.example", json!({"metadata": {"name": "a"}}));
-    let store = mirrors.store("carts.shop.example").unwrap();
-    store.wait_until(|content| content.len() == 1).await.unwrap();
+    for verbs in [&["list", "watch", "create"] as &[_], &["list", "create"]] {
+        let carts = Resource::custom("carts.shop.example").verbs(verbs.iter().copied());
+        server.register(carts.clone());
+        let wanted = [client.discover("carts").await.unwrap()];
+        server.unregister("carts.shop.example");
+        let short = Duration::from_millis(20);
+        let builder = Mirrors::builder(client.clone()).poll_every(short);
+        let mirrors = builder.events(move |events| events.look_again(short)).start(wanted);
+        mirrors.ready_within(SOON).await.unwrap();
+        assert!(mirrors.store("carts.shop.example").unwrap().is_empty());
+        server.register(carts);
+        server.create("carts.shop.example", json!({"metadata": {"name": "a"}}));
+        let store = mirrors.store("carts.shop.example").unwrap();
+        until("it has come", || store.len() == 1).await;
+        server.unregister("carts.shop.example");
+    }
 }
 
 #[tokio::test]
@@ -146,4 +154,37 @@ async fn none_of_nothing_is_ready_at_once() {
     assert!(mirrors.is_empty() && mirrors.ready().await.is_ok());
     assert_eq!(mirrors.states().to_string(), "RESOURCE  STATE    OBJECTS  SKIPPED  VERSION");
     assert_eq!(format!("{mirrors:?}"), "Mirrors([])");
+}
+
+#[tokio::test]
+async fn dropping_them_ends_their_requests() {
+    let (server, client) = server().await;
+    let mirrors = client.mirror_all(client.resources().await.unwrap());
+    mirrors.ready_within(SOON).await.unwrap();
+    until("they watch", || server.open_watches() == mirrors.len()).await;
+    drop(mirrors);
+    until("the watches end", || server.open_watches() == 0).await;
+}
+
+#[tokio::test]
+async fn objects_of_another_kind_are_left_out_and_counted() {
+    let (server, client) = server().await;
+    server.create("configmaps", json!({"metadata": {"name": "a"}}));
+    let mut found = client.discover("configmaps").await.unwrap();
+    found.resource.kind = "Other".into();
+    let mirrors = client.mirror_all([found]);
+    mirrors.ready_within(SOON).await.unwrap();
+    let states = mirrors.states();
+    let state = states.iter().next().unwrap();
+    assert_eq!((state.objects, state.skipped), (0, 1), "{states}");
+}
+
+#[tokio::test]
+async fn one_that_ends_before_it_is_complete_is_told() {
+    let (_server, client) = server().await;
+    let wanted = [client.discover("configmaps").await.unwrap()];
+    let panics = |_: &mut listwatch::client::Request| panic!("of the user's own");
+    let mirrors = Mirrors::builder(client).collections(move |collection| collection.modify(panics)).start(wanted);
+    let error = tokio::time::timeout(SOON, mirrors.ready()).await.unwrap().unwrap_err();
+    assert!(error.to_string().starts_with("a mirror ended before all were ready: configmaps"), "{error}");
 }

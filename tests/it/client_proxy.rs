@@ -209,11 +209,15 @@ async fn a_socks_proxy_is_told_the_servers_name() {
 async fn a_given_configuration_has_a_proxy() {
     let server = ApiServer::start().await;
     let proxy = Proxy::start(Speaks::Http, false, server.address()).await;
-    let mut config = kube::Config::new("http://cluster.invalid".parse().unwrap());
-    config.proxy_url = Some(format!("http://{}", proxy.address).parse().unwrap());
-    let client = Client::builder().config(config).unwrap();
-    Collection::<ConfigMap>::all(client).list_page(ListParams::default()).await.unwrap();
-    assert_eq!(proxy.asked(), ["GET http://cluster.invalid/api/v1/configmaps HTTP/1.1"], "no tunnel for plain HTTP");
+    let here = server.url();
+    for url in ["http://cluster.invalid", here.trim_end_matches('/')] {
+        let mut config = kube::Config::new(url.parse().unwrap());
+        config.proxy_url = Some(format!("http://{}", proxy.address).parse().unwrap());
+        let client = Client::builder().config(config).unwrap();
+        Collection::<ConfigMap>::all(client).list_page(ListParams::default()).await.unwrap();
+        let get = format!("GET {url}/api/v1/configmaps HTTP/1.1");
+        assert_eq!(proxy.asked(), [get], "no tunnel for plain HTTP, and also for a server on this host");
+    }
 }
 
 #[tokio::test]
@@ -238,6 +242,12 @@ async fn a_proxy_of_the_environment_is_taken_as_kubectl_takes_it() {
     let (listed, _, asked, _) = run(&path, &[("HTTPS_PROXY", &socks5), ("https_proxy", &http)]).await;
     assert!(listed && asked == ["cluster.invalid:6443"], "{asked:?}");
 
+    let open = ground.proxy(Speaks::Http, false).await;
+    let (listed, ..) = run(&path, &[("HTTPS_PROXY", &open.address.to_string())]).await;
+    assert!(listed && open.asked().len() == 1, "without a scheme it is an HTTP proxy");
+    let (listed, asked, ..) = run(&path, &[("HTTPS_PROXY", ""), ("https_proxy", &http)]).await;
+    assert!(listed && asked.len() == 1, "an empty variable is none");
+
     // Not for this server, of another kind, or of a name that kubectl does not know: the name leads nowhere then.
     for more in [
         &[("HTTPS_PROXY", &*http), ("NO_PROXY", "other.example,.invalid")] as &[_],
@@ -261,9 +271,40 @@ async fn a_proxy_of_the_environment_is_taken_as_kubectl_takes_it() {
     let (listed, _, asked, _) = run(&here, &[("HTTPS_PROXY", &bare)]).await;
     assert!(listed && asked.is_empty(), "{asked:?}");
 
+    // Nor does one whose certificate has another name than its URL, which a proxy would be asked for.
+    let named = ground
+        .folder
+        .write("named", &crate::folder::kubeconfig(&format!("{url}, tls-server-name: cluster.invalid"), ""));
+    let (listed, _, asked, _) = run(&named, &[("HTTPS_PROXY", &socks5)]).await;
+    assert!(listed && asked.is_empty(), "{asked:?}");
+
     // What cannot be used is named, and not shown.
     for (value, said) in [("ftp://hunter2@proxy.example", "cannot be used"), ("::hunter2::", "is no URL")] {
         let (_, _, _, told) = run(&path, &[("HTTPS_PROXY", value)]).await;
         assert!(told[0].contains("HTTPS_PROXY") && told[0].contains(said) && !told[0].contains(PASSWORD), "{told:?}");
+    }
+}
+
+/// For servers that speak plain HTTP.
+#[tokio::test]
+async fn plain_http_has_variables_of_its_own() {
+    let server = ApiServer::start().await;
+    let proxy = Proxy::start(Speaks::Http, false, server.address()).await;
+    let folder = Folder::new("proxy-plain");
+    let path = folder.kubeconfig("server: 'http://cluster.invalid'", "").display().to_string();
+    let through = &*format!("http://{}", proxy.address);
+    const NOWHERE: &str = "http://127.0.0.1:1";
+    for (more, fine) in [
+        (&[("HTTP_PROXY", through)] as &[_], true),
+        (&[("http_proxy", through)], true),
+        (&[("HTTP_PROXY", through), ("http_proxy", NOWHERE)], true),
+        (&[("HTTPS_PROXY", through)], false),
+        // In a CGI program it is a header of whoever asks.
+        (&[("REQUEST_METHOD", "GET"), ("HTTP_PROXY", through)], false),
+        (&[("REQUEST_METHOD", "GET"), ("HTTP_PROXY", NOWHERE), ("http_proxy", through)], true),
+    ] {
+        let all: Vec<_> = [("KUBECONFIG", &*path)].into_iter().chain(more.iter().copied()).collect();
+        let told = child::lists(1, &all).await;
+        assert_eq!((&*told[0] == "listed", proxy.asked().len()), (fine, usize::from(fine)), "{more:?}: {told:?}");
     }
 }

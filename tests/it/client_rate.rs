@@ -155,3 +155,10 @@ async fn without_a_rate_nothing_waits_and_a_period_of_zero_is_none() {
     }
     assert_eq!((start.elapsed(), asked.lock().unwrap().len()), (std::time::Duration::ZERO, 100));
 }
+
+#[test]
+fn a_rate_has_bounds() {
+    assert_eq!(ListRate::every(S).burst(0), ListRate::every(S));
+    assert_eq!(ListRate::every(S).burst(u32::MAX), ListRate::every(S).burst(10_000));
+    assert_eq!(ListRate::every(std::time::Duration::MAX), ListRate::every(S * 60 * 60 * 24));
+}

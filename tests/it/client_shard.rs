@@ -6,12 +6,12 @@ use kube::core::DynamicObject;
 use listwatch::{
     Error, Event, Identity, Object, Raw, Reflector, Store,
     client::{Client, Collection, Request, RequestKind, Response},
-    source::{ListWatch, Shard, ShardField, Strategy},
+    source::{ListPart, ListWatch, Shard, ShardField, Strategy},
     testing::{ApiServer, Resource},
 };
 use proptest::prelude::*;
 use serde_json::json;
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, ops::Bound, time::Duration};
 
 fn identity<'a>(namespace: &'a str, uid: &'a str) -> Identity<'a> {
     Identity { namespace, uid, ..Identity::default() }
@@ -59,8 +59,19 @@ fn ends_are_what_the_server_says_of_them() {
     assert_eq!(thirds, "shardRange(object.metadata.namespace, '0x5555555555555555', '0xaaaaaaaaaaaaaaaa')");
     let empty = Shard::range(ShardField::Uid, 0xcbf2_9ce4_8422_2325..=0xcbf2_9ce4_8422_2325).unwrap();
     assert!(empty.contains(&identity("", "")), "the hash of nothing");
+    let after = (Bound::Excluded(0xcbf2_9ce4_8422_2325), Bound::Unbounded);
+    assert!(!Shard::range(ShardField::Uid, after).unwrap().contains(&identity("", "")));
     assert!(Shard::of(0, 0).is_err() && Shard::range(ShardField::Uid, ..0).is_err());
     assert!(Shard::of(0, 2).unwrap().or(&Shard::of(1, 2).unwrap().by(ShardField::Namespace)).is_err());
+}
+
+#[test]
+fn the_field_that_was_chosen_is_hashed_and_no_other() {
+    let uids = Shard::of(0, 2).unwrap();
+    let (inside, outside) = (uid(&uids, true), uid(&uids, false));
+    assert!(uids.contains(&identity(&outside, &inside)) && !uids.contains(&identity(&inside, &outside)));
+    let namespaces = uids.by(ShardField::Namespace);
+    assert!(namespaces.contains(&identity(&inside, &outside)) && !namespaces.contains(&identity(&outside, &inside)));
 }
 
 fn key(object: &impl Object) -> String {
@@ -195,4 +206,31 @@ async fn an_object_that_does_not_decode_is_told_by_its_shard_alone() {
         let own = uid(&shard, true);
         assert_eq!(told, [&*own, "x", &*own, "x"]);
     }
+}
+
+#[tokio::test]
+async fn how_many_objects_of_all_shards_are_left_is_not_told() {
+    let shard = Shard::of(0, 2).unwrap();
+    for (info, remaining) in [(json!(null), None), (json!({"selector": shard.to_string()}), Some(5))] {
+        let meta = json!({"resourceVersion": "7", "continue": "t", "remainingItemCount": 5, "shardInfo": info});
+        let client = scripted(json!({"metadata": meta, "items": []}).to_string(), String::new());
+        let page =
+            Collection::<ConfigMap>::all(client).shard(shard.clone()).list_page(Default::default()).await.unwrap();
+        let told = page.filter_map(async |part| match part.unwrap() {
+            ListPart::Meta(meta) => Some(meta.remaining_items),
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>().await, [remaining]);
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_another_shard_ends_with_its_error() {
+    let [mine, other] = [0, 1].map(|index| Shard::of(index, 2).unwrap());
+    let items = [json!({"metadata": {"name": "a", "uid": uid(&mine, true)}})];
+    let meta = json!({"resourceVersion": "7", "shardInfo": {"selector": other.to_string()}});
+    let list = format!(r#"{{"metadata":{meta},"items":{}}}"#, json!(items));
+    let all = Collection::<ConfigMap>::all(scripted(list, String::new())).shard(mine);
+    let parts: Vec<_> = all.list_page(Default::default()).await.unwrap().collect().await;
+    assert!(matches!(&parts[..], [Err(error)] if error.is_garbage()), "{parts:?}");
 }

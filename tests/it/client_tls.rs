@@ -198,6 +198,10 @@ async fn a_pods_files_are_read_again() {
     config.auth_info.token_file = Some(token.display().to_string());
     let collection = Collection::<ConfigMap>::all(Client::builder().config(config).unwrap());
     list(&collection).await.unwrap();
+    ground.folder.write("ca.pem", "");
+    pass(Duration::from_secs(10)).await;
+    list(&collection).await.unwrap();
+    assert_eq!(ground.front.connections().len(), 1, "an empty file is being written");
     let next = Authority::new("second");
     ground.front.show(&next.server(&["127.0.0.1"]), None);
     ground.folder.write("ca.pem", &next.pem);
@@ -208,5 +212,40 @@ async fn a_pods_files_are_read_again() {
     list(&collection).await.unwrap();
     let requests = ground.server.requests();
     let tokens: Vec<_> = requests.iter().map(|request| request.header("authorization").unwrap()).collect();
-    assert_eq!(tokens, ["Bearer T1", "Bearer T1", "Bearer T1", "Bearer T2"], "refused, then read again");
+    assert_eq!(tokens, ["Bearer T1", "Bearer T1", "Bearer T1", "Bearer T1", "Bearer T2"], "refused, then read again");
+}
+
+/// Lets time pass without waiting for it.
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn files_are_looked_at_every_ten_seconds_and_replaced_ones_taken_once() {
+    let ground = Ground::new("tls-looked").await;
+    let authority = Authority::new("clients");
+    ground.front.show(&ground.authority.server(&["127.0.0.1"]), Some(&authority));
+    ground.write(&authority.client("a", &[]));
+    let collection = ground.collection(&ground.cluster(), PAIR).await;
+    let connections = async || {
+        list(&collection).await.unwrap();
+        ground.front.connections().len()
+    };
+    let later = Duration::from_secs(10);
+    assert_eq!(connections().await, 1);
+    ground.write(&authority.client("b", &[]));
+    assert_eq!(connections().await, 1, "not at each request");
+    pass(later).await;
+    assert_eq!(connections().await, 2);
+    ground.write(&authority.client("c", &[]));
+    assert_eq!(connections().await, 2, "nor from then on");
+    pass(later).await;
+    assert_eq!(connections().await, 3);
+    pass(later).await;
+    assert_eq!(connections().await, 3, "nothing was replaced");
+    ground.folder.write("ca.pem", "");
+    pass(later).await;
+    assert_eq!(connections().await, 3, "nothing is believed by an empty file, which is being written");
 }

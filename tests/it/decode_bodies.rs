@@ -312,3 +312,82 @@ fn a_poll_of_a_watch_that_brings_nothing_is_bounded() {
         assert!(taken.load(Relaxed) <= polls * 100, "{taken:?} chunks in {polls} polls");
     }
 }
+
+/// An object that knows which thread decoded it.
+#[derive(Debug)]
+struct Threaded(std::thread::ThreadId);
+
+impl Object for Threaded {
+    fn identity(&self) -> Identity<'_> {
+        Identity { name: "a", ..Identity::default() }
+    }
+    fn decode(_: &[u8]) -> Result<Self, DecodeError> {
+        Ok(Threaded(std::thread::current().id()))
+    }
+}
+
+/// Events of so many bytes in all, in one chunk.
+fn burst(bytes: usize) -> Bytes {
+    let line = format!("{{\"type\":\"ADDED\",\"object\":{{\"metadata\":{{\"name\":\"{:0900}\"}}}}}}\n", 7);
+    line.repeat(bytes / line.len()).into()
+}
+
+async fn all_here(body: impl Stream<Item = Result<WireEvent<Threaded>, Error>>) -> bool {
+    let here = std::thread::current().id();
+    body.all(|event| std::future::ready(matches!(event.unwrap(), WireEvent::Added(object) if object.0 == here))).await
+}
+
+#[tokio::test]
+async fn what_is_little_is_decoded_in_place() {
+    for (bytes, here) in [(120 << 10, true), (300 << 10, false)] {
+        let body = WatchDecoder::new().decode_workers(2).decode(stream::iter([Ok(burst(bytes))]));
+        assert_eq!(all_here(body).await, here, "{bytes} bytes");
+    }
+}
+
+#[cfg(feature = "client")]
+#[tokio::test]
+async fn a_collections_number_of_workers_holds_for_watches_and_other_types() {
+    use listwatch::{
+        client::{Client, Collection, Request, Response},
+        source::{ListWatch, WatchParams},
+    };
+    let client = Client::with_transport(async |_: Request| {
+        let body = stream::iter([Ok(burst(600 << 10))]);
+        Ok::<_, Error>(Response::new(200, body).with_header("Content-Type", "application/json"))
+    });
+    let maps = Collection::<k8s_openapi::api::core::v1::ConfigMap>::all(client);
+    for (workers, here) in [(1, true), (2, false)] {
+        let things = maps.clone().decode_workers(workers).decode_as::<Threaded>();
+        assert_eq!(all_here(things.open_watch(WatchParams::default()).await.unwrap()).await, here, "{workers}");
+    }
+}
+
+#[test]
+fn what_nobody_wants_any_more_is_not_decoded() {
+    static DECODED: AtomicUsize = AtomicUsize::new(0);
+    #[derive(Debug)]
+    struct Counts;
+    impl Object for Counts {
+        fn identity(&self) -> Identity<'_> {
+            Identity::default()
+        }
+        fn decode(_: &[u8]) -> Result<Self, DecodeError> {
+            DECODED.fetch_add(1, Relaxed);
+            Ok(Counts)
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || wait.recv());
+        let chunks = stream::iter([Ok(burst(600 << 10))]).chain(stream::pending());
+        let mut body = WatchDecoder::new().decode_workers(2).decode::<Counts>(chunks);
+        assert!(body.next().now_or_never().is_none(), "the only thread is busy");
+        drop(body);
+        go.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        tokio::task::spawn_blocking(|| ()).await.unwrap(); // after all that was handed over
+    });
+    assert_eq!(DECODED.load(Relaxed), 0);
+}

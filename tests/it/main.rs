@@ -14,6 +14,8 @@ mod client_answers;
 #[cfg(feature = "client")]
 mod client_config;
 #[cfg(feature = "client")]
+mod client_discovery;
+#[cfg(feature = "client")]
 mod client_exec;
 #[cfg(feature = "client")]
 mod client_http;

@@ -8,11 +8,17 @@ use rustls::{
     server::WebPkiClientVerifier,
 };
 use std::{
+    io,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    pin::Pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
 };
 use tokio::{
-    io::copy_bidirectional,
+    io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional},
     net::{TcpListener, TcpStream},
     task::{AbortHandle, JoinSet},
 };
@@ -28,6 +34,9 @@ struct Shared {
     target: SocketAddr,
     shown: Mutex<Arc<ServerConfig>>,
     connections: Mutex<Vec<Seen>>,
+    sent: AtomicU64,
+    /// So many connections, the first ones, carry nothing any more.
+    frozen: AtomicUsize,
 }
 
 /// What a connection showed.
@@ -46,11 +55,17 @@ impl Front {
     /// # Errors
     ///
     /// There is no such address here.
-    pub async fn listen(address: &str, target: SocketAddr, pair: &Pair) -> std::io::Result<Self> {
+    pub async fn listen(address: &str, target: SocketAddr, pair: &Pair) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let shown = Mutex::new(config(pair, None));
-        let shared = Arc::new(Shared { target, shown, connections: Mutex::default() });
+        let shared = Arc::new(Shared {
+            target,
+            shown,
+            connections: Mutex::default(),
+            sent: AtomicU64::default(),
+            frozen: AtomicUsize::default(),
+        });
         let task = tokio::spawn(accept(listener, Arc::clone(&shared))).abort_handle();
         Ok(Front { address, shared, task })
     }
@@ -71,6 +86,16 @@ impl Front {
     /// All connections so far that were let in.
     pub fn connections(&self) -> Vec<Seen> {
         self.shared.connections.lock().unwrap().clone()
+    }
+
+    /// How many bytes the server has sent on all of them, as they are under TLS.
+    pub fn sent(&self) -> u64 {
+        self.shared.sent.load(Relaxed)
+    }
+
+    /// From now on nothing comes on the connections so far, though they stay open.
+    pub fn freeze(&self) {
+        self.shared.frozen.store(self.connections().len(), Relaxed);
     }
 }
 
@@ -106,7 +131,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn connection(socket: TcpStream, shared: Arc<Shared>) -> std::io::Result<()> {
+async fn connection(socket: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
     socket.set_nodelay(true)?;
     let config = Arc::clone(&shared.shown.lock().unwrap());
     let mut tls = TlsAcceptor::from(config).accept(socket).await?;
@@ -116,9 +141,48 @@ async fn connection(socket: TcpStream, shared: Arc<Shared>) -> std::io::Result<(
         client: session.peer_certificates().map(|chain| chain[0].clone().into_owned()),
         http2: session.alpn_protocol() == Some(b"h2"),
     };
-    shared.connections.lock().unwrap().push(seen);
-    let mut plain = TcpStream::connect(shared.target).await?;
+    let number = {
+        let mut connections = shared.connections.lock().unwrap();
+        connections.push(seen);
+        connections.len()
+    };
+    let plain = TcpStream::connect(shared.target).await?;
     plain.set_nodelay(true)?;
-    copy_bidirectional(&mut tls, &mut plain).await?;
+    copy_bidirectional(&mut tls, &mut Noted { plain, number, shared }).await?;
     Ok(())
+}
+
+/// The server's end, whose bytes are counted until they are held back.
+struct Noted {
+    plain: TcpStream,
+    /// From 1.
+    number: usize,
+    shared: Arc<Shared>,
+}
+
+impl AsyncRead for Noted {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.plain).poll_read(cx, buf))?;
+        if self.number <= self.shared.frozen.load(Relaxed) {
+            buf.set_filled(before);
+            return Poll::Pending; // for ever: nobody wakes it
+        }
+        self.shared.sent.fetch_add((buf.filled().len() - before) as u64, Relaxed);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Noted {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.plain).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.plain).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.plain).poll_shutdown(cx)
+    }
 }

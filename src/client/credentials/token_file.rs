@@ -26,3 +26,22 @@ impl CredentialSource for TokenFile {
         Ok(Credential::bearer(token).valid_for(Duration::from_secs(10)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_token_is_good_for_ten_seconds_and_none_is_an_error() {
+        let path = std::env::temp_dir().join(format!("listwatch-token-file-{}", std::process::id()));
+        let source = TokenFile::new(&path);
+        std::fs::write(&path, "T1\n").expect("written");
+        let token = source.fetch().await.expect("a token");
+        assert_eq!((token.header(), token.lifetime()), (Some("Bearer T1"), Some(Duration::from_secs(10))));
+        std::fs::write(&path, " \n").expect("written");
+        let empty = source.fetch().await.unwrap_err().to_string();
+        assert!(empty.contains("is empty") && empty.contains(&path.display().to_string()), "{empty}");
+        std::fs::remove_file(&path).expect("removed");
+        assert!(source.fetch().await.is_err());
+    }
+}

@@ -153,3 +153,34 @@ fn api_resource(group: &str, version: &str, kind: String, plural: String) -> Api
 fn group_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_says_scope_and_verbs_and_who_did_not_answer() {
+        let tree = r#"{"items": [
+            {"versions": [{"version": "v1", "freshness": "Current", "resources": [
+                {"resource": "pods", "responseKind": {"kind": "Pod"}, "scope": "Namespaced", "verbs": ["list"],
+                 "subresources": [{"subresource": "status", "responseKind": {"kind": "Pod"}}]},
+                {"resource": "nodes", "responseKind": {"kind": "Node"}, "scope": "Cluster"},
+                {"resource": "kindless", "scope": "Cluster"}]}]},
+            {"metadata": {"name": "metrics.k8s.io"}, "versions": [{"version": "v1", "freshness": "Stale"}]}]}"#;
+        let root: Root = serde_json::from_str(tree).expect("a tree");
+        let Ok(Tree { resources, unknown }) = root.resources() else { panic!("no tree") };
+        let told: Vec<_> =
+            resources.iter().map(|found| (found.full_name(), found.namespaced, found.can_list())).collect();
+        assert_eq!(told, [("pods".to_owned(), true, true), ("nodes".to_owned(), false, false)]);
+        assert_eq!(unknown, ["metrics.k8s.io/v1"]);
+    }
+
+    #[test]
+    fn subresources_are_left_out() {
+        let resources = r#"{"resources": [{"name": "pods", "kind": "Pod", "namespaced": true},
+            {"name": "pods/status", "kind": "Pod", "namespaced": true}, {"name": "nodes", "kind": "Node"}]}"#;
+        let resources: Resources = serde_json::from_str(resources).expect("resources");
+        let told: Vec<_> = resources.of("v1").iter().map(|found| (found.full_name(), found.namespaced)).collect();
+        assert_eq!(told, [("pods".to_owned(), true), ("nodes".to_owned(), false)]);
+    }
+}

@@ -115,6 +115,13 @@ mod tests {
     }
 
     #[test]
+    fn a_version_alone_is_the_core_groups_and_whole() {
+        for word in ["carts.v1", "pods.v1beta1", "cart.v1beta1x.shop.example", "pods.v1.apps"] {
+            assert!(resolved(word).is_err(), "{word}");
+        }
+    }
+
+    #[test]
     fn what_is_not_there_is_told_with_what_is_close() {
         let close = |word: &str| resolved(word).unwrap_err();
         assert_eq!(close("pdos"), ["pods"]);

@@ -7,7 +7,15 @@ use crate::{
 };
 use futures::{FutureExt, Stream, StreamExt, future, future::BoxFuture};
 use kube_core::{ApiResource, DynamicObject};
-use std::{collections::HashSet, fmt, time::Duration};
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -89,20 +97,20 @@ impl MirrorsBuilder {
             if !resource.can_list() || !taken.insert(name.clone()) {
                 continue;
             }
-            let store = Store::new();
+            let (store, foreign) = (Store::new(), Arc::default());
             let all = (self.narrow)(Collection::all_with(self.client.clone(), &resource.resource));
             let stats = if resource.can_watch() {
                 let events = (self.set)(all.events().name(&name).absent_is_empty());
                 let stats = events.stats();
-                tasks.spawn(run(events, &resource.resource, &store, token.clone()));
+                tasks.spawn(run(events, &resource.resource, &store, &foreign, token.clone()));
                 stats
             } else {
                 let polls = all.poll_every(self.poll_period).name(&name).absent_is_empty();
                 let stats = polls.stats();
-                tasks.spawn(run(polls, &resource.resource, &store, token.clone()));
+                tasks.spawn(run(polls, &resource.resource, &store, &foreign, token.clone()));
                 stats
             };
-            mirrors.push(Mirror { name, resource, store, stats });
+            mirrors.push(Mirror { name, resource, store, stats, foreign });
         }
         Mirrors::new(mirrors, tasks, token)
     }
@@ -113,10 +121,15 @@ fn run(
     events: impl Stream<Item = Result<Event<DynamicObject>, Error>> + Send + Unpin + 'static,
     ApiResource { api_version, kind, .. }: &ApiResource,
     store: &Store<DynamicObject>,
+    foreign: &Arc<AtomicU64>,
     token: CancellationToken,
 ) -> BoxFuture<'static, ()> {
     let events = events.expect_kind(api_version, kind).backoff(ExponentialBackoff::default());
-    events.reflect(store).on_error(drop).until(token).for_each(|_| future::ready(())).boxed()
+    let foreign = Arc::clone(foreign);
+    let count = move |error: Error| {
+        foreign.fetch_add(u64::from(error.is_wrong_kind()), Relaxed);
+    };
+    events.reflect(store).on_error(count).until(token).for_each(|_| future::ready(())).boxed()
 }
 
 impl fmt::Debug for MirrorsBuilder {

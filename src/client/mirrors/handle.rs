@@ -6,7 +6,11 @@ use crate::{
 };
 use futures::future::join_all;
 use kube_core::DynamicObject;
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +41,8 @@ pub(super) struct Mirror {
     pub(super) resource: Discovered,
     pub(super) store: Store<DynamicObject>,
     pub(super) stats: StatsHandle,
+    /// Objects of another kind.
+    pub(super) foreign: Arc<AtomicU64>,
 }
 
 impl Client {

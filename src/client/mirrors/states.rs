@@ -1,6 +1,6 @@
 use super::handle::Mirror;
 use crate::{ResourceVersion, State};
-use std::fmt;
+use std::{fmt, sync::atomic::Ordering::Relaxed};
 
 /// How the mirror of one resource stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl MirrorState {
             state: store.state(),
             is_complete: stats.lists_done > 0,
             objects: store.len(),
-            skipped: stats.skipped,
+            skipped: stats.skipped + mirror.foreign.load(Relaxed),
             resource_version: store.resource_version().filter(|version| !version.is_unset()),
         }
     }

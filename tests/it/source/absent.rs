@@ -4,9 +4,10 @@ use super::{S, api, next, status, word};
 use crate::objects::config_map;
 use futures::{FutureExt, StreamExt};
 use listwatch::{
-    Change, EventStreamExt, State, Store,
+    Change, Error, EventStreamExt, State, Status, Store,
     policy::FixedBackoff,
-    source::{ListWatch, WireEvent},
+    source::{ListPart, ListWatch, WireEvent},
+    testing::Step,
 };
 use tokio::time::Instant;
 
@@ -90,6 +91,22 @@ async fn otherwise_and_for_403_it_is_a_failure() {
     let api = |code| api().without_watch_list().on_list_error(status(code));
     assert_eq!(word(&api(404).events().next().await.unwrap()), "Relist 404");
     assert_eq!(word(&api(403).events().absent_is_empty().next().await.unwrap()), "Relist 403");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_has_begun_is_not_absent_whatever_it_ends_with() {
+    let broken = [Step::Item(Ok(ListPart::Item(config_map("a", "5").into()))), Step::Item(Err(status(404)))];
+    let mut events = api().without_watch_list().on_list_steps(broken).events().absent_is_empty();
+    assert_eq!(next(&mut events, 3).await, ["start", "listed a", "Relist 404"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_404_that_says_when_to_come_again_is_heeded() {
+    let later = Error::from_status(Status::from_code(404).with_retry_after(S * 60));
+    let api = api().without_watch_list().on_list_error(later).on_list("7", []);
+    let (mut events, start) = (api.events().absent_is_empty(), Instant::now());
+    assert_eq!(next(&mut events, 3).await, ["start", "end ", "start"]);
+    assert_eq!(start.elapsed(), S * 60);
 }
 
 /// Over HTTP, against the testing room's server: a definition that comes, goes and comes back.

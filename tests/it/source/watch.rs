@@ -240,3 +240,16 @@ async fn within_its_window_an_internal_error_only_reopens() {
     }
     assert_eq!(resumed, 31, "as client-go's window of 30 s");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_happens_elsewhere_shows_that_the_watch_stands_and_moves_its_position() {
+    let elsewhere = |version: &str| WireEvent::Elsewhere(version.into());
+    let api = listed().on_watch([elsewhere("8"), elsewhere("9"), elsewhere("8")]).on_watch_steps([]);
+    let mut events = api.clone().events();
+    next(&mut events, 3).await;
+    assert_eq!(next(&mut events, 1).await, ["watching 8"]);
+    assert!(tokio::time::timeout(S / 2, events.next()).await.is_err(), "a watch that brought something is not short");
+    assert_eq!(events.stats().get().last_version.as_str(), "9", "an older one moves nothing");
+    assert!(tokio::time::timeout(S * 2, events.next()).await.is_err());
+    assert_eq!(api.lines()[1..], [r#"W "7""#, r#"W "9""#]);
+}

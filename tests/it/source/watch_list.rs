@@ -191,3 +191,11 @@ async fn watch_list_goes_on_over_reconnects_and_ends_with_a_relist() {
     assert_eq!(told, ["start", "end 9", "watching 9", "added a", "added b", "Relist 410", "over"]);
     assert_eq!(api.lines(), [r#"WL """#, r#"W "10""#, r#"W "11""#]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_elsewhere_extends_the_deadline() {
+    let elsewhere = || [wait(20), item(WireEvent::Elsewhere("5".into()))];
+    let end = [wait(20), item(WireEvent::initial_events_end("9"))];
+    let api = api().on_watch_steps(elsewhere().into_iter().chain(elsewhere()).chain(end));
+    assert_eq!(next(&mut api.events(), 2).await, ["start", "end 9"]);
+}
