@@ -38,6 +38,8 @@ mod client_rate;
 #[cfg(feature = "client")]
 mod client_requests;
 #[cfg(feature = "client")]
+mod client_reuse;
+#[cfg(feature = "client")]
 mod client_server;
 #[cfg(feature = "client")]
 mod client_shard;

@@ -2,14 +2,15 @@ use super::{
     object::{is_json, object},
     status::status_in,
 };
-use crate::{Error, Object, UnreadableAs, source::WireEvent};
+use crate::{Error, Object, Store, UnreadableAs, source::WireEvent};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// One line of a watch.
-pub(super) fn event<K: Object>(line: &[u8]) -> Result<WireEvent<K>, Error> {
+/// One line of a watch. What was ADDED is taken from the store where it has the same, as when a watch begins with all
+/// that there is.
+pub(super) fn event<K: Object>(line: &[u8], store: Option<&Store<K>>) -> Result<WireEvent<K>, Error> {
     if let Some((kind, json)) = as_servers_write_it(line)
-        && let Some(event) = of_object(kind, json)
+        && let Some(event) = of_object(kind, json, store)
         && (event.is_ok() || is_json(json))
     {
         return event;
@@ -25,18 +26,19 @@ pub(super) fn event<K: Object>(line: &[u8]) -> Result<WireEvent<K>, Error> {
             Some(status) => Error::from_event(status),
             None => Error::other("an ERROR event without a Status"),
         })),
-        kind => of_object(kind, json).unwrap_or_else(|| Ok(WireEvent::Unknown(shortened(kind).into()))),
+        kind => of_object(kind, json, store).unwrap_or_else(|| Ok(WireEvent::Unknown(shortened(kind).into()))),
     }
 }
 
-fn of_object<K: Object>(kind: &str, json: &[u8]) -> Option<Result<WireEvent<K>, Error>> {
+fn of_object<K: Object>(kind: &str, json: &[u8], store: Option<&Store<K>>) -> Option<Result<WireEvent<K>, Error>> {
     let (came_as, make): (_, fn(_) -> _) = match kind {
         "ADDED" => (UnreadableAs::Added, WireEvent::Added),
         "MODIFIED" => (UnreadableAs::Modified, WireEvent::Modified),
         "DELETED" => (UnreadableAs::Deleted, WireEvent::Deleted),
         _ => return None,
     };
-    Some(object(json, came_as).map(make))
+    let store = store.filter(|_| came_as == UnreadableAs::Added);
+    Some(object(json, came_as, store).map(make))
 }
 
 /// Type and object of a line of the shape that API servers write, so that the object is read once, by its own type.
@@ -94,7 +96,7 @@ mod tests {
     use crate::Raw;
 
     fn decoded(line: &str) -> Result<WireEvent<Raw>, Error> {
-        event(line.as_bytes())
+        event(line.as_bytes(), None)
     }
 
     #[test]
@@ -169,7 +171,7 @@ mod tests {
             assert!(error.is_garbage(), "{line}: {error}");
         }
         let invalid = [br#"{"type":"ADDED","object":{"metadata":{"name":""#.as_slice(), &[0xff], br#""}}}"#].concat();
-        assert!(event::<Raw>(&invalid).unwrap_err().is_garbage());
+        assert!(event::<Raw>(&invalid, None).unwrap_err().is_garbage());
     }
 
     #[test]

@@ -7,12 +7,12 @@ use super::{
     object::object,
 };
 use crate::{
-    Error, Object, UnreadableAs,
+    Error, Object, Store, UnreadableAs,
     source::{ListBody, ListPart},
 };
 use bytes::Bytes;
 use futures::Stream;
-use std::{marker::PhantomData, sync::Arc};
+use std::sync::Arc;
 
 /// Decodes a list's body item by item while its bytes arrive: for a [`ListWatch`](crate::source::ListWatch) of one's
 /// own over HTTP.
@@ -80,11 +80,20 @@ impl ListDecoder {
 
     /// The parts of the body that these chunks are. An error of the chunks is passed on and ends it.
     pub fn decode<K: Object>(self, chunks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static) -> ListBody<K> {
+        self.decode_beside(chunks, None)
+    }
+
+    /// As `decode`; what the store has in the same state is taken from there.
+    pub(in crate::client) fn decode_beside<K: Object>(
+        self,
+        chunks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
+        store: Option<Store<K>>,
+    ) -> ListBody<K> {
         let splitter = Splitter::<K> {
             list: ListSplitter::new(self.max),
             kinds: self.kinds.map(Arc::new),
             knows_list: false,
-            _object: PhantomData,
+            store,
         };
         Decoding::body(chunks, splitter, self.workers)
     }
@@ -101,14 +110,14 @@ struct Splitter<K> {
     kinds: Option<Arc<Kinds>>,
     /// The list has said its kind before this item.
     knows_list: bool,
-    _object: PhantomData<fn() -> K>,
+    store: Option<Store<K>>,
 }
 
 /// A value of a list; for objects that carry their kind, with what that is if they do not say.
 struct ListFrame<K> {
     token: Token,
     kinds: Option<Arc<Kinds>>,
-    _object: PhantomData<fn() -> K>,
+    store: Option<Store<K>>,
 }
 
 impl<K: Object> Splitter<K> {
@@ -135,7 +144,7 @@ impl<K: Object> Split for Splitter<K> {
 
     fn next(&mut self) -> Result<Option<ListFrame<K>>, Error> {
         let token = self.list.next()?;
-        Ok(token.map(|token| ListFrame { token, kinds: self.kinds(), _object: PhantomData }))
+        Ok(token.map(|token| ListFrame { token, kinds: self.kinds(), store: self.store.clone() }))
     }
 
     fn finish(&mut self) -> Result<Option<ListFrame<K>>, Error> {
@@ -156,10 +165,11 @@ impl<K: Object> Frame for ListFrame<K> {
     }
 
     fn decode(self) -> Result<ListPart<K>, Error> {
-        match (self.token, self.kinds) {
-            (Token::Metadata(json), _) => list_meta(&json).map(ListPart::Meta),
-            (Token::Item(json), None) => object(&json, UnreadableAs::Listed).map(ListPart::Item),
-            (Token::Item(json), Some(kinds)) => object(&kinds.stamp(json), UnreadableAs::Listed).map(ListPart::Item),
-        }
+        let json = match (self.token, self.kinds) {
+            (Token::Metadata(json), _) => return list_meta(&json).map(ListPart::Meta),
+            (Token::Item(json), None) => json,
+            (Token::Item(json), Some(kinds)) => kinds.stamp(json),
+        };
+        object(&json, UnreadableAs::Listed, self.store.as_ref()).map(ListPart::Item)
     }
 }

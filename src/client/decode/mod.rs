@@ -5,6 +5,7 @@ mod decoding;
 mod event;
 mod frame_splitter;
 mod kinds;
+mod known;
 mod list_decoder;
 mod list_splitter;
 mod meta;

@@ -5,12 +5,11 @@ use super::{
     frame_splitter::FrameSplitter,
 };
 use crate::{
-    Error, Object,
+    Error, Object, Store,
     source::{WatchBody, WireEvent},
 };
 use bytes::Bytes;
 use futures::Stream;
-use std::marker::PhantomData;
 
 /// Decodes a watch's body line by line: for a [`ListWatch`](crate::source::ListWatch) of one's own over HTTP.
 ///
@@ -64,7 +63,16 @@ impl WatchDecoder {
 
     /// The events of the body that these chunks are. An error of the chunks is passed on and ends it.
     pub fn decode<K: Object>(self, chunks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static) -> WatchBody<K> {
-        let splitter = Splitter::<K> { lines: FrameSplitter::new(self.max), _object: PhantomData };
+        self.decode_beside(chunks, None)
+    }
+
+    /// As `decode`; what the store has in the same state is taken from there.
+    pub(in crate::client) fn decode_beside<K: Object>(
+        self,
+        chunks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
+        store: Option<Store<K>>,
+    ) -> WatchBody<K> {
+        let splitter = Splitter { lines: FrameSplitter::new(self.max), store };
         Decoding::body(chunks, splitter, self.workers)
     }
 }
@@ -77,14 +85,14 @@ impl Default for WatchDecoder {
 
 struct Splitter<K> {
     lines: FrameSplitter,
-    _object: PhantomData<fn() -> K>,
+    store: Option<Store<K>>,
 }
 
 struct Line<K> {
     line: Bytes,
     /// The body ended instead of the line.
     unterminated: bool,
-    _object: PhantomData<fn() -> K>,
+    store: Option<Store<K>>,
 }
 
 impl<K: Object> Split for Splitter<K> {
@@ -96,11 +104,11 @@ impl<K: Object> Split for Splitter<K> {
 
     fn next(&mut self) -> Result<Option<Line<K>>, Error> {
         let line = self.lines.next()?;
-        Ok(line.map(|line| Line { line, unterminated: false, _object: PhantomData }))
+        Ok(line.map(|line| Line { line, unterminated: false, store: self.store.clone() }))
     }
 
     fn finish(&mut self) -> Result<Option<Line<K>>, Error> {
-        Ok(self.lines.finish().map(|line| Line { line, unterminated: true, _object: PhantomData }))
+        Ok(self.lines.finish().map(|line| Line { line, unterminated: true, store: self.store.clone() }))
     }
 
     fn progress() -> Option<WireEvent<K>> {
@@ -116,7 +124,7 @@ impl<K: Object> Frame for Line<K> {
     }
 
     fn decode(self) -> Result<WireEvent<K>, Error> {
-        match event(&self.line) {
+        match event(&self.line, self.store.as_ref()) {
             Err(error) if self.unterminated && !error.is_unreadable() => {
                 Err(Error::interrupted("the watch ended inside of an event"))
             }
