@@ -54,7 +54,7 @@ async fn most_held<T>(items: &mut (impl Stream<Item = T> + Unpin), start: usize,
 }
 
 async fn a_list_does_not_buffer_its_page() {
-    for (workers, bound) in [(1, 300 * KIB), (2, 6 * 128 * KIB + 300 * KIB)] {
+    for (workers, bound) in [(1, 300 * KIB), (2, 6 * 32 * KIB + 300 * KIB)] {
         let start = held();
         let most = most_held(&mut pods_of::<SlimPod>(workers).list(), start, PODS).await;
         println!("a page of 6 MB with {workers} workers: at most {} KiB are held", most / KIB);

@@ -313,16 +313,16 @@ fn a_poll_of_a_watch_that_brings_nothing_is_bounded() {
     }
 }
 
-/// An object that knows which thread decoded it.
+/// An object that knows which task decoded it.
 #[derive(Debug)]
-struct Threaded(std::thread::ThreadId);
+struct Tasked(Option<tokio::task::Id>);
 
-impl Object for Threaded {
+impl Object for Tasked {
     fn identity(&self) -> Identity<'_> {
         Identity { name: "a", ..Identity::default() }
     }
     fn decode(_: &[u8]) -> Result<Self, DecodeError> {
-        Ok(Threaded(std::thread::current().id()))
+        Ok(Tasked(tokio::task::try_id()))
     }
 }
 
@@ -332,14 +332,14 @@ fn burst(bytes: usize) -> Bytes {
     line.repeat(bytes / line.len()).into()
 }
 
-async fn all_here(body: impl Stream<Item = Result<WireEvent<Threaded>, Error>>) -> bool {
-    let here = std::thread::current().id();
+async fn all_here(body: impl Stream<Item = Result<WireEvent<Tasked>, Error>>) -> bool {
+    let here = tokio::task::try_id();
     body.all(|event| std::future::ready(matches!(event.unwrap(), WireEvent::Added(object) if object.0 == here))).await
 }
 
 #[tokio::test]
 async fn what_is_little_is_decoded_in_place() {
-    for (bytes, here) in [(120 << 10, true), (300 << 10, false)] {
+    for (bytes, here) in [(30 << 10, true), (80 << 10, false)] {
         let body = WatchDecoder::new().decode_workers(2).decode(stream::iter([Ok(burst(bytes))]));
         assert_eq!(all_here(body).await, here, "{bytes} bytes");
     }
@@ -353,12 +353,12 @@ async fn a_collections_number_of_workers_holds_for_watches_and_other_types() {
         source::{ListWatch, WatchParams},
     };
     let client = Client::with_transport(async |_: Request| {
-        let body = stream::iter([Ok(burst(600 << 10))]);
+        let body = stream::iter([Ok(burst(150 << 10))]);
         Ok::<_, Error>(Response::new(200, body).with_header("Content-Type", "application/json"))
     });
     let maps = Collection::<k8s_openapi::api::core::v1::ConfigMap>::all(client);
     for (workers, here) in [(1, true), (2, false)] {
-        let things = maps.clone().decode_workers(workers).decode_as::<Threaded>();
+        let things = maps.clone().decode_workers(workers).decode_as::<Tasked>();
         assert_eq!(all_here(things.open_watch(WatchParams::default()).await.unwrap()).await, here, "{workers}");
     }
 }
@@ -381,7 +381,7 @@ fn what_nobody_wants_any_more_is_not_decoded() {
     runtime.block_on(async {
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let busy = tokio::task::spawn_blocking(move || wait.recv());
-        let chunks = stream::iter([Ok(burst(600 << 10))]).chain(stream::pending());
+        let chunks = stream::iter([Ok(burst(150 << 10))]).chain(stream::pending());
         let mut body = WatchDecoder::new().decode_workers(2).decode::<Counts>(chunks);
         assert!(body.next().now_or_never().is_none(), "the only thread is busy");
         drop(body);

@@ -24,7 +24,7 @@ use std::sync::Arc;
 ///
 /// Holds one chunk, and of earlier ones only the unfinished item or metadata, at most
 /// [`max_item_size`](ListDecoder::max_item_size). An item that lies in one chunk is not copied. With
-/// [several workers](ListDecoder::decode_workers), up to 256 KiB more of each, as bytes or decoded.
+/// [several workers](ListDecoder::decode_workers), up to 64 KiB more for each, as bytes or decoded.
 ///
 /// ```
 /// use futures::{StreamExt, stream};
@@ -62,7 +62,7 @@ impl ListDecoder {
     /// How many tasks decode at once, where a list comes faster than one decodes it; 1, and 0, is the task that polls
     /// the body, and no other. Default: one per thread of the runtime, at most four.
     ///
-    /// They run on the runtime's threads, each for about a millisecond with ordinary objects. A list of less than 128 KiB
+    /// They run on the runtime's threads, each for a fraction of a millisecond with ordinary objects. A list of less than 32 KiB
     /// is always decoded in place, and so is every list where there is no runtime.
     #[must_use]
     pub fn decode_workers(mut self, workers: usize) -> Self {

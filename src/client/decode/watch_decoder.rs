@@ -20,7 +20,7 @@ use futures::Stream;
 ///
 /// Holds one chunk, and of earlier ones only the unfinished line, at most
 /// [`max_event_size`](WatchDecoder::max_event_size). A line that lies in one chunk is not copied. With
-/// [several workers](WatchDecoder::decode_workers), up to 256 KiB more of each, as bytes or decoded.
+/// [several workers](WatchDecoder::decode_workers), up to 64 KiB more for each, as bytes or decoded.
 ///
 /// ```
 /// use futures::{StreamExt, stream};

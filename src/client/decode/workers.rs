@@ -11,9 +11,9 @@ use tokio::{runtime::Handle, task::JoinHandle};
 /// More than these gain nothing: the objects are folded one by one in the end.
 const MOST: usize = 4;
 /// Bytes of frames for one worker at a time. What is less while none is at work is decoded in place.
-const BATCH: usize = 128 << 10;
+const BATCH: usize = 32 << 10;
 /// At least, once others are at work.
-const LEAST: usize = 64 << 10;
+const LEAST: usize = 16 << 10;
 
 type Decoded<F> = Vec<Result<<F as Frame>::Part, Error>>;
 

@@ -190,7 +190,7 @@ async fn an_endless_list_is_read_as_it_is_taken() {
     assert_nothing_is_held(&tap);
 }
 
-/// Each has a batch of at most 128 KiB, as many wait to be theirs, and one is being taken.
+/// Each has a batch of at most 32 KiB, as many wait to be theirs, and one is being taken.
 #[tokio::test(start_paused = true)]
 async fn several_workers_read_a_bounded_number_of_bytes_ahead() {
     const WORKERS: usize = 3;
@@ -203,8 +203,8 @@ async fn several_workers_read_a_bounded_number_of_bytes_ahead() {
         assert!(matches!(list.next().await, Some(Ok(Event::Listed(_)))));
         ahead = ahead.max(tap.given() - n * item.len());
     }
-    assert!(ahead > 128 * KIB, "{ahead} bytes: nobody but the reader was at work");
-    assert!(ahead <= (2 * WORKERS + 2) * 128 * KIB + CHUNK, "{ahead} bytes ahead");
+    assert!(ahead > 32 * KIB, "{ahead} bytes: nobody but the reader was at work");
+    assert!(ahead <= (2 * WORKERS + 2) * 32 * KIB + CHUNK, "{ahead} bytes ahead");
     drop(list);
     while tap.held() > 0 {
         tokio::task::yield_now().await; // until the batches at work are done
