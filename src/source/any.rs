@@ -3,7 +3,7 @@ use crate::{Error, Object};
 use futures::future::BoxFuture;
 use std::{fmt, sync::Arc};
 
-/// Any source of `K`, clonable: for a field or a list of sources, and for several streams of one source.
+/// Any source of `K`, cloneable: for a field or a list of sources, and for several streams of one source.
 ///
 /// Made by [`ListWatch::erase`]. Costs one allocation a request.
 pub struct AnySource<K>(Arc<dyn Erased<K>>);

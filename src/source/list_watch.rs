@@ -128,7 +128,7 @@ pub trait ListWatch: Send + Sync + 'static {
         PollEvery::new(self.erase(), period, Location::caller())
     }
 
-    /// This source without its type, clonable.
+    /// This source without its type, cloneable.
     fn erase(self) -> AnySource<Self::Object>
     where
         Self: Sized,

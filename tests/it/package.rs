@@ -54,3 +54,30 @@ fn no_dependency_needs_a_newer_rust() {
         .collect();
     assert_eq!(newer, Vec::<String>::new(), "our rust-version is {ours:?}");
 }
+
+/// The listing that `.ci/release api` keeps, against what CONTRIBUTING.md says of other crates' types.
+#[test]
+fn the_crates_whose_types_are_public_are_named() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect(path);
+    let listing = read(".ci/public-api.txt");
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let public: BTreeSet<String> = listing
+        .match_indices("::")
+        .map(|(at, _)| &listing[..at])
+        .map(|before| before.rsplit(|c: char| !is_name(c) && c != ':').next().expect("a part"))
+        .filter(|path| path.starts_with(char::is_lowercase) && !path.contains(':'))
+        .map(str::to_owned)
+        .collect();
+    let contributing = read("CONTRIBUTING.md");
+    let versions = contributing.split_once("\n## Versions").expect("a section").1;
+    let versions = versions.split_once("\n## ").expect("another section").0;
+    let rows = versions.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let named: BTreeSet<_> = rows.map(|(name, _)| name.to_owned()).collect();
+    assert!(named.len() > 5, "{named:?}");
+    // The standard library's, our own, and what others' macros and re-exports say in place of the crate's name.
+    let no_crates = ["alloc", "core", "listwatch", "pin_project", "std", "str"];
+    let foreign = public.iter().filter(|name| !no_crates.contains(&name.as_str()));
+    let foreign: BTreeSet<_> = foreign.map(|name| name.replace("serde_core", "serde")).collect();
+    assert_eq!(foreign, named);
+}

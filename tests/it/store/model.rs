@@ -35,7 +35,7 @@ impl Model {
         self.parts.iter().flat_map(|part| part.content.clone()).collect()
     }
 
-    fn is_anothers(&self, part: usize, name: &str) -> bool {
+    fn is_of_another(&self, part: usize, name: &str) -> bool {
         self.parts.iter().enumerate().any(|(i, other)| i != part && other.content.contains_key(name))
     }
 
@@ -45,7 +45,7 @@ impl Model {
         let thing = event.object().map(|object| Thing::clone(object));
         // A deletion is nothing to refuse: it takes back what this part's own snapshot brought, if anything.
         let deletion = matches!(event, Event::Deleted(_));
-        if thing.as_ref().is_some_and(|thing| placed && !deletion && self.is_anothers(at, &thing.name)) {
+        if thing.as_ref().is_some_and(|thing| placed && !deletion && self.is_of_another(at, &thing.name)) {
             return false;
         }
         let others: BTreeSet<String> = self
@@ -96,7 +96,7 @@ impl Model {
 
     pub fn unreadable(&mut self, at: usize, came_as: UnreadableAs, name: &str, uid: &str) {
         let deletion = came_as == UnreadableAs::Deleted;
-        if !deletion && self.is_anothers(at, name) {
+        if !deletion && self.is_of_another(at, name) {
             return;
         }
         let part = &mut self.parts[at];
