@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures::{FutureExt, Stream, StreamExt, stream};
 use listwatch::{
-    DecodeError, Error, Identity, Object, Raw,
+    DecodeError, Error, Identity, Kinded, Object, Raw,
     client::{ListDecoder, WatchDecoder},
     source::{ListPart, WireEvent},
 };
@@ -294,6 +294,23 @@ proptest! {
                 prop_assert!(taken <= before + max + size, "{} bytes", taken);
             }
         }
+    }
+}
+
+/// An item that says no kind is given its list's, which the limit is not about.
+#[test]
+fn the_limit_of_an_item_is_about_what_was_sent() {
+    let item = r#"{"metadata":{"name":"a"},"data":{}}"#;
+    let list = format!(r#"{{"kind":"ConfigMapList","apiVersion":"v1","items":[{item}],"metadata":{{}}}}"#);
+    for (max, fits) in [(item.len(), true), (item.len() - 1, false)] {
+        let body = ListDecoder::new().max_item_size(max).decode::<Raw>(stream::iter([Ok(list.clone().into())]));
+        let parts: Vec<_> = futures::executor::block_on(body.collect());
+        let kinds = parts.iter().filter_map(|part| match part {
+            Ok(ListPart::Item(item)) => item.api_version_kind(),
+            _ => None,
+        });
+        assert_eq!(kinds.collect::<Vec<_>>(), if fits { vec![("v1", "ConfigMap")] } else { vec![] }, "{parts:?}");
+        assert_eq!(parts.iter().all(Result::is_ok), fits, "{parts:?}");
     }
 }
 

@@ -52,7 +52,7 @@ impl ListDecoder {
         ListDecoder { max: DEFAULT_MAX, workers: None, kinds: None }
     }
 
-    /// The most bytes of one item; more is an error, not memory. Default, also for 0: 16 MiB.
+    /// The most bytes of one item as it was sent; more is an error, not memory. Default, also for 0: 16 MiB.
     #[must_use]
     pub fn max_item_size(mut self, bytes: usize) -> Self {
         self.max = if bytes == 0 { DEFAULT_MAX } else { bytes };
