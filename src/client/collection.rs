@@ -189,9 +189,9 @@ impl<K: Object> Collection<K> {
     /// change them again.
     ///
     /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
     /// use futures::TryStreamExt;
-    /// use listwatch::{Change, EventStreamExt, Raw, Store, source::ListWatch, testing::ApiServer};
+    /// use listwatch::{Change, EventStreamExt, Store, source::ListWatch, testing::ApiServer};
     /// use listwatch::client::{Client, Collection};
     /// use k8s_openapi::api::core::v1::ConfigMap;
     ///
@@ -200,7 +200,7 @@ impl<K: Object> Collection<K> {
     /// let store: Store<ConfigMap> = Store::new();
     /// let maps = Collection::all(Client::new(&server.url())?).reuse(&store);
     /// for changes in [2, 1] {
-    ///     let told: Vec<_> = maps.list().reflect(&store).try_collect().await?;
+    ///     let told: Vec<_> = maps.clone().list().reflect(&store).try_collect().await?;
     ///     assert_eq!(told.len(), changes, "the object and Synced, then only Synced: {told:?}");
     ///     assert!(matches!(told.last(), Some(Change::Synced { .. })));
     /// }
