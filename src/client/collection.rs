@@ -143,7 +143,8 @@ impl<K: Object> Collection<K> {
     }
 
     /// How many tasks decode at once where objects come faster than one decodes them: see
-    /// [`ListDecoder::decode_workers`]. Default: one per thread of the runtime, at most four; 1 is the task of the stream and no other.
+    /// [`ListDecoder::decode_workers`]. Default: one per thread of the runtime, at most four; 1 is the task of the stream
+    /// and no other.
     #[must_use]
     pub fn decode_workers(mut self, workers: usize) -> Self {
         self.decode_workers = Some(workers);
