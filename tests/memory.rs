@@ -19,7 +19,7 @@ const KIB: usize = 1 << 10;
 /// 6 MB of JSON in one page.
 const PODS: usize = 4000;
 
-#[tokio::main(worker_threads = 2)]
+#[tokio::main(flavor = "current_thread")]
 async fn main() {
     let _profiler = dhat::Profiler::builder().testing().build();
     vectors_at_rest_are_full(); // before there is a store, which is freed on another thread
