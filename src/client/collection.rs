@@ -186,7 +186,7 @@ impl<K: Object> Collection<K> {
 
     /// Takes objects from this store, which is to be the one that this collection is folded into, where it has them in
     /// the same state by uid and version, instead of decoding them again. So a relist, where most objects are unchanged,
-    /// costs a fraction of the first list. Not for a pipeline that changes objects before they reach the store: it would
+    /// reads little but their metadata. Not for a pipeline that changes objects before they reach the store: it would
     /// change them again.
     ///
     /// ```

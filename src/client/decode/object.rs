@@ -1,11 +1,11 @@
-use super::{known::known, unreadable::known_of};
+use super::{reused::reused, unreadable::known_of};
 use crate::{Error, Object, Store, UnreadableAs};
 use std::sync::Arc;
 
 /// An object, that of the store where it has the same; or an error that says what is known of one that does not fit its
 /// type.
 pub(super) fn object<K: Object>(json: &[u8], came_as: UnreadableAs, store: Option<&Store<K>>) -> Result<Arc<K>, Error> {
-    if let Some(object) = known(json, store) {
+    if let Some(object) = reused(json, store) {
         return Ok(object);
     }
     K::decode(json).map(Arc::new).map_err(|error| {

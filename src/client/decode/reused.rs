@@ -6,7 +6,7 @@ use serde::{
 use std::{fmt, sync::Arc};
 
 /// The object of this JSON, if the store has it in the same state.
-pub(super) fn known<K: Object>(json: &[u8], store: Option<&Store<K>>) -> Option<Arc<K>> {
+pub(super) fn reused<K: Object>(json: &[u8], store: Option<&Store<K>>) -> Option<Arc<K>> {
     let store = store.filter(|store| !store.is_empty())?;
     let Metadata { namespace, name, uid, resource_version } = metadata(json)?;
     let object = store.get((namespace, name))?;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_too_little_is_not_known() {
+    fn what_says_too_little_is_not_reused() {
         for json in [
             "",
             "[]",
