@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{Key, Object, ResourceVersion};
 use hashbrown::DefaultHashBuilder;
-use std::{hash::BuildHasher, sync::Arc};
+use std::{
+    hash::{BuildHasher, Hasher},
+    sync::Arc,
+};
 
 pub(super) struct Root<K> {
     /// Everything that is held, tagged with the part that brought it.
@@ -81,9 +84,14 @@ pub(super) fn unchanged<K: Object>(a: &K, b: &K) -> bool {
     a.identity().is_unchanged_from(&b.identity())
 }
 
-/// The part of the hash that a trie uses.
+/// The part of the hash that a trie uses. That keys which run together (`a/bc` and `ab/c`) may have the same costs less
+/// than telling them apart.
+#[inline]
 pub(super) fn hash_key(hasher: &DefaultHashBuilder, key: Key<'_>) -> u32 {
-    (hasher.hash_one(key) >> 32) as u32
+    let mut hash = hasher.build_hasher();
+    hash.write(key.namespace.as_bytes());
+    hash.write(key.name.as_bytes());
+    (hash.finish() >> 32) as u32
 }
 
 impl<K: Object> Root<K> {

@@ -93,6 +93,14 @@ fn slot(hash: u32, depth: u32) -> usize {
     (hash >> (u32::BITS - BITS * (depth + 1))) as usize & (FAN - 1)
 }
 
+/// Where a leaf has this hash. Which of few entries it is cannot be predicted, so the first are looked at without a
+/// branch.
+fn position<T>(leaf: &[Entry<T>], hash: u32) -> Option<usize> {
+    let last = leaf.len().checked_sub(1)?;
+    let found = (1..4).map(|at| at.min(last)).fold(0, |found, at| if leaf[at].hash == hash { at } else { found });
+    if leaf[found].hash == hash { Some(found) } else { leaf.iter().position(|entry| entry.hash == hash) }
+}
+
 /// Whether the hash has bits left below this depth.
 fn can_split(depth: u32) -> bool {
     BITS * (depth + 1) <= u32::BITS
@@ -132,7 +140,8 @@ impl<T> Trie<T> {
 
     /// The first item of this hash, which is most likely the one that is sought; no code of the item's runs.
     pub(crate) fn candidate(&self, hash: u32) -> Option<&T> {
-        self.leaf(hash).iter().find(|entry| entry.hash == hash)?.item()
+        let leaf = self.leaf(hash);
+        leaf[position(leaf, hash)?].item()
     }
 
     pub(crate) fn entry(&self, hash: u32, mut eq: impl FnMut(&T) -> bool) -> Option<&Entry<T>> {
