@@ -7,7 +7,8 @@ use crate::{BoxError, Event, Recover};
 ///
 /// * `fold` makes the change. What it returns only tells of it: it owns what it needs, is lazy, and may be dropped
 ///   half-way without undoing anything.
-/// * A fold's error is one item with [`Recovery::Skip`](crate::Recovery::Skip); the stream goes on.
+/// * A fold's error is one item with [`Recovery::Skip`](crate::Recovery::Skip); the stream goes on. What one event left
+///   out beside what it changed is told by `refused`, as one such item each.
 /// * A fold is dropped when its stream has ended or is dropped.
 #[doc(alias = "ReflectorStore")]
 pub trait Fold<K> {
@@ -28,6 +29,12 @@ pub trait Fold<K> {
         let _ = error;
         None
     }
+
+    /// Why something that the last event was to bring was left out of its changes: asked once they are told, until
+    /// `None`.
+    fn refused(&mut self) -> Option<Self::Error> {
+        None
+    }
 }
 
 impl<K, F: Fold<K> + ?Sized> Fold<K> for &mut F {
@@ -38,6 +45,9 @@ impl<K, F: Fold<K> + ?Sized> Fold<K> for &mut F {
     }
     fn failed(&mut self, error: &dyn Recover) -> Option<Self::Changes> {
         (**self).failed(error)
+    }
+    fn refused(&mut self) -> Option<Self::Error> {
+        (**self).refused()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{Error, Event, Recover};
 use futures::Stream;
 use pin_project::pin_project;
 use std::{
+    iter::Fuse,
     pin::Pin,
     task::{Context, Poll, ready},
 };
@@ -26,7 +27,7 @@ pub type ReflectInto<S, F, K> = Reflect<S, F, <<F as Fold<K>>::Changes as IntoIt
 struct Folding<F, I> {
     fold: F,
     /// What the last event did, as far as it is not told yet.
-    changes: Option<I>,
+    changes: Option<Fuse<I>>,
 }
 
 impl<S, F, I> Reflect<S, F, I> {
@@ -48,23 +49,26 @@ where
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut stage = self.project().stage;
         for _ in 0..BUDGET {
-            let told = stage.as_mut().with(|Folding { changes, .. }| {
-                let change = changes.as_mut()?.next();
-                if change.is_none() {
+            let told = stage.as_mut().with(|Folding { fold, changes }| {
+                let told = match changes.as_mut()?.next() {
+                    Some(change) => Some(Ok(change)),
+                    None => fold.refused().map(|refused| Err(Error::refused(refused).into())),
+                };
+                if told.is_none() {
                     *changes = None;
                 }
-                change
+                told
             });
-            if let Some(Some(change)) = told {
-                return Poll::Ready(Some(Ok(change)));
+            if let Some(Some(told)) = told {
+                return Poll::Ready(Some(told));
             }
             let folded = stage.as_mut().poll(cx, |Folding { fold, changes }, item| match item {
                 Ok(event) => {
-                    *changes = Some(fold.fold(event).map_err(Error::refused)?.into_iter());
+                    *changes = Some(fold.fold(event).map_err(Error::refused)?.into_iter().fuse());
                     Ok(())
                 }
                 Err(error) => {
-                    *changes = fold.failed(&error).map(IntoIterator::into_iter);
+                    *changes = fold.failed(&error).map(|changes| changes.into_iter().fuse());
                     Err(error)
                 }
             });

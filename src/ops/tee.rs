@@ -44,7 +44,11 @@ where
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let mut stage = self.project().stage;
-        if let Some(refused) = stage.as_mut().with(|Folding { refused, .. }| refused.take()).flatten() {
+        let refused = stage.as_mut().with(|Folding { fold, refused }| match refused.take() {
+            None => fold.refused().map(Into::into),
+            refused => refused,
+        });
+        if let Some(refused) = refused.flatten() {
             return Poll::Ready(Some(Err(Error::refused(refused).into())));
         }
         stage.poll(cx, |Folding { fold, refused }, item| {

@@ -18,6 +18,8 @@ pub(super) struct Draft<K> {
     indexes: Indexes<K>,
     /// What the part holds; `None` as long as that is everything.
     mine: Option<Trie<Arc<K>>>,
+    /// The keys that it brought and another part was faster with.
+    lost: Vec<Refused>,
 }
 
 impl<K: Object> Draft<K> {
@@ -29,6 +31,7 @@ impl<K: Object> Draft<K> {
             indexes: base.indexes.clone(),
             mine: (!alone).then(|| base.members(part)),
             base,
+            lost: Vec::new(),
         }
     }
 
@@ -77,48 +80,53 @@ impl<K: Object> Draft<K> {
         }
     }
 
-    /// Brings in what other parts have published meanwhile. Whether one of them took a key that this one brings.
-    fn rebase(&mut self, present: &Arc<Root<K>>) -> bool {
-        let mut lost = false;
+    /// Brings in what other parts have published meanwhile.
+    fn rebase(&mut self, present: &Arc<Root<K>>) {
         if !present.objects.same(&self.base.objects) {
             self.mine.get_or_insert_with(|| self.objects.clone());
             for (old, new) in self.base.diff(present) {
-                lost |= self.follow(old, new);
+                self.follow(present, old, new);
             }
         }
         self.indexes.catch_up(present, &self.objects);
         self.base = Arc::clone(present);
-        lost
+    }
+
+    /// Whether another part was faster with a key that it brings.
+    pub(super) fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
     }
 
     /// One key that another part changed.
-    fn follow(&mut self, old: Option<Entry<Arc<K>>>, new: Option<Entry<Arc<K>>>) -> bool {
+    fn follow(&mut self, present: &Root<K>, old: Option<Entry<Arc<K>>>, new: Option<Entry<Arc<K>>>) {
         let part = self.part;
         let Some((hash, object)) = new.as_ref().or(old.as_ref()).and_then(|e| Some((e.hash, e.item()?.clone()))) else {
-            return false;
+            return;
         };
         let key = Key::of(&*object);
         let own = self.held(hash, key).is_some();
         match new {
             Some(new) if new.tag != part => {
+                let holder = new.tag;
                 let replaced = self.objects.insert(new, |held| has_key(&**held, key));
                 self.indexes.apply(replaced.as_ref().and_then(Entry::item), Some(&object));
-                if let Some(mine) = self.mine.as_mut().filter(|_| own) {
-                    mine.remove(hash, |held| has_key(&**held, key));
+                if own {
+                    if let Some(mine) = &mut self.mine {
+                        mine.remove(hash, |held| has_key(&**held, key));
+                    }
+                    self.lost.push(Refused::taken(key.to_owned(), present.parts.name(holder)));
                 }
-                own
             }
             None if !own => {
                 let removed = self.objects.remove(hash, |held| has_key(&**held, key));
                 self.indexes.apply(removed.as_ref().and_then(Entry::item), None);
-                false
             }
-            _ => false,
+            _ => {}
         }
     }
 
-    /// Publishes it, with what `finish` makes of the root; `finish` is also to put the part back into it. Whether a key
-    /// was lost to another part.
+    /// Publishes it, with what `finish` makes of the root; `finish` is also to put the part back into it. Returns
+    /// the keys that are left to other parts.
     ///
     /// # Errors
     ///
@@ -126,12 +134,11 @@ impl<K: Object> Draft<K> {
     pub(super) fn publish(
         mut self,
         shared: &Shared<K>,
-        mut finish: impl FnMut(&mut Root<K>, PartState<K>, &Draft<K>, bool),
-    ) -> Result<bool, Refused> {
-        let mut lost = false;
+        mut finish: impl FnMut(&mut Root<K>, PartState<K>, &Draft<K>),
+    ) -> Result<Vec<Refused>, Refused> {
         loop {
             let present = shared.load();
-            lost |= self.rebase(&present);
+            self.rebase(&present);
             let mut next = Root::clone(&present);
             let Some(part) = present.parts.get(self.part) else { return Err(Refused::removed()) };
             let mut part = PartState::clone(part);
@@ -149,9 +156,9 @@ impl<K: Object> Draft<K> {
             }
             next.objects = self.objects.clone();
             next.indexes = self.indexes.clone();
-            finish(&mut next, part, &self, lost);
+            finish(&mut next, part, &self);
             if shared.publish(&present, next) {
-                return Ok(lost);
+                return Ok(self.lost);
             }
         }
     }

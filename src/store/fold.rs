@@ -32,6 +32,8 @@ pub struct StoreFold<K: Object> {
     grammar: Grammar,
     pending: Option<Box<Pending<K>>>,
     first: First,
+    /// What the last snapshot left to other parts, as far as it is not told yet.
+    lost: std::vec::IntoIter<Refused>,
     remove_on_end: bool,
 }
 
@@ -43,6 +45,7 @@ impl<K: Object> StoreFold<K> {
             grammar: Grammar::Start,
             pending: None,
             first: First { content: !part.complete, synced: true },
+            lost: Vec::new().into_iter(),
             remove_on_end,
         }
     }
@@ -115,7 +118,9 @@ impl<K: Object> StoreFold<K> {
         let event = Event::SnapshotEnd(version.clone());
         let pending = self.pending.take().ok_or_else(|| self.out_of_place(&event))?;
         let first = self.first;
-        let changes = pending.end(&self.shared, version, first)?;
+        let (changes, lost) = pending.end(&self.shared, version, first)?;
+        lost.iter().for_each(|refused| self.warn(event.name(), refused));
+        self.lost = lost.into_iter();
         self.first = First { content: false, synced: false };
         let objects = self.shared.len();
         if first.content {
@@ -257,6 +262,11 @@ impl<K: Object> StoreFold<K> {
         }
     }
 
+    fn warn(&self, event: &str, refused: &Refused) {
+        self.shared.meters.refused.add(1);
+        tracing::warn!(part = &*self.part.name, event, %refused, "an event was not taken");
+    }
+
     fn counted(&self, changes: &Changes<K>) {
         for change in changes.few() {
             match change {
@@ -276,10 +286,7 @@ impl<K: Object> StoreFold<K> {
 /// Where another part holds it.
 fn held<K: Object>(root: &Root<K>, part: &PartState<K>, hash: u32, key: Key<'_>) -> Result<Option<Arc<K>>, Refused> {
     match root.entry(hash, key) {
-        Some(entry) if entry.tag != part.fixed.id => {
-            let name = root.parts.get(entry.tag).map_or_else(|| "".into(), |other| Arc::clone(&other.fixed.name));
-            Err(Refused::taken(key.to_owned(), name))
-        }
+        Some(entry) if entry.tag != part.fixed.id => Err(Refused::taken(key.to_owned(), root.parts.name(entry.tag))),
         entry => Ok(entry.and_then(Entry::item).cloned()),
     }
 }
@@ -292,10 +299,7 @@ impl<K: Object> Fold<K> for StoreFold<K> {
         let taken = self.take(&event);
         match &taken {
             Ok(changes) => self.counted(changes),
-            Err(refused) => {
-                self.shared.meters.refused.add(1);
-                tracing::warn!(part = &*self.part.name, event = event.name(), %refused, "an event was not taken");
-            }
+            Err(refused) => self.warn(event.name(), refused),
         }
         taken
     }
@@ -309,6 +313,10 @@ impl<K: Object> Fold<K> for StoreFold<K> {
         let changes = self.failing(error).ok()?;
         self.counted(&changes);
         changes.first().is_some().then_some(changes)
+    }
+
+    fn refused(&mut self) -> Option<Refused> {
+        self.lost.next()
     }
 }
 

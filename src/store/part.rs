@@ -201,7 +201,7 @@ pub(super) fn remove<K: Object>(shared: &Shared<K>, id: u32) {
     draft.take_all(&members, |_, object| gone.push((Some(object), DeleteReason::Unwatched)));
     shared.meters.deleted.add(gone.len());
     let told = Changes::many(gone, Vec::new(), false, None);
-    let published = draft.publish(shared, |root, _, _, _| {
+    let published = draft.publish(shared, |root, _, _| {
         root.parts.remove(id);
         root.tell(shared.has_cursors().then(|| told.clone()), true);
         root.close_if_unfed();

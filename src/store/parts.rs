@@ -130,6 +130,10 @@ impl<K: Object> Parts<K> {
         self.0.get(spread(id), |part| part.fixed.id == id)
     }
 
+    pub(super) fn name(&self, id: u32) -> Arc<str> {
+        self.get(id).map_or_else(|| "".into(), |part| Arc::clone(&part.fixed.name))
+    }
+
     pub(super) fn put(&mut self, part: PartState<K>) {
         let id = part.fixed.id;
         self.0.insert(Entry::new(spread(id), 0, Arc::new(part)), |held| held.fixed.id == id);

@@ -91,7 +91,7 @@ impl<K: Object> Pending<K> {
         }
         let present = shared.load();
         let other = present.entry(hash, key).filter(|entry| entry.tag != self.part)?;
-        present.parts.get(other.tag).map(|part| Arc::clone(&part.fixed.name))
+        Some(present.parts.name(other.tag))
     }
 
     pub(super) fn listed(&mut self, shared: &Shared<K>, object: &Arc<K>) -> Result<(), Refused> {
@@ -164,13 +164,13 @@ impl<K: Object> Pending<K> {
         self.unreadable.insert(Entry::new(hash, 0, Arc::new(object.clone())), |held| held.key() == key);
     }
 
-    /// Swaps the content, and says what that changed.
+    /// Swaps the content, and says what that changed, and what was left out of it.
     pub(super) fn end(
         mut self,
         shared: &Shared<K>,
         version: &ResourceVersion,
         first: First,
-    ) -> Result<Changes<K>, Refused> {
+    ) -> Result<(Changes<K>, Vec<Refused>), Refused> {
         let (gone, tally) = (&mut self.gone, &mut self.tally);
         self.draft.take_all(&self.unseen, |hash, object| {
             tally.moves(Some(&object), Some(&object), None);
@@ -188,22 +188,19 @@ impl<K: Object> Pending<K> {
         let synced = Change::Synced { resource_version: version.clone(), initial: first.synced };
         let (news, superseded, unreadable) = (self.news, self.superseded, self.unreadable);
         let mut told = Changes::many(gone, news, first.content, Some(synced));
-        let lost = self.draft.publish(shared, |root, mut state, draft, lost| {
-            if superseded || lost {
+        let lost = self.draft.publish(shared, |root, mut state, draft| {
+            if superseded || draft.has_lost() {
                 told.check_against(&draft.objects, &root.hasher);
             }
             conclude(root, &mut state, version, &unreadable);
             root.parts.put(state);
             root.tell(shared.has_cursors().then(|| told.clone()), true);
         })?;
-        if lost {
-            tracing::warn!(%version, "another part of the store brought keys of this snapshot meanwhile; they are left to it");
-        }
         shared.meters.added.add(self.tally.added.unsigned_abs());
         shared.meters.updated.add(self.tally.updated.unsigned_abs());
         shared.meters.deleted.add(self.tally.deleted.unsigned_abs());
         shared.meters.snapshots.add(1);
-        Ok(told)
+        Ok((told, lost))
     }
 }
 

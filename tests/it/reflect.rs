@@ -30,6 +30,35 @@ impl Fold<Raw> for Told {
     }
 }
 
+/// Takes every event, and says how many of an object's letters it left out.
+struct Late(usize);
+
+impl Fold<Raw> for Late {
+    type Changes = Option<String>;
+    type Error = String;
+    fn fold(&mut self, event: Event<Raw>) -> Result<Option<String>, String> {
+        self.0 = event.object().map_or(0, |object| object.identity().name.len());
+        Ok(Some(event.name().into()))
+    }
+    fn refused(&mut self) -> Option<String> {
+        self.0 = self.0.checked_sub(1)?;
+        Some(format!("{} left", self.0))
+    }
+}
+
+#[tokio::test]
+async fn what_an_event_left_out_comes_after_its_changes_each_as_an_item() {
+    let script = testing::script().added(testing::raw("ab", "1")).bookmark("2").added(testing::raw("c", "3"));
+    let items = |item: Result<String, Error>| {
+        item.unwrap_or_else(|error| {
+            assert!(error.is_refused() && error.recovery() == Recovery::Skip);
+            std::error::Error::source(&error).unwrap().to_string()
+        })
+    };
+    let out: Vec<_> = script.reflect(&mut Late(0)).map(items).collect().await;
+    assert_eq!(out, ["added", "1 left", "0 left", "bookmark", "added", "0 left"]);
+}
+
 fn told() -> (Told, Rc<Cell<bool>>) {
     let dropped = Rc::new(Cell::new(false));
     (Told { dropped: Rc::clone(&dropped) }, dropped)

@@ -51,6 +51,28 @@ async fn folds_first_and_passes_on_unchanged() {
     assert_eq!(b.take(), ["Relist", "resync"]);
 }
 
+/// Takes every event, and leaves one thing out of each.
+struct Late(bool);
+
+impl Fold<Raw> for Late {
+    type Changes = Vec<()>;
+    type Error = String;
+    fn fold(&mut self, _: Event<Raw>) -> Result<Vec<()>, String> {
+        self.0 = true;
+        Ok(vec![])
+    }
+    fn refused(&mut self) -> Option<String> {
+        std::mem::take(&mut self.0).then(|| "left out".into())
+    }
+}
+
+#[tokio::test]
+async fn what_an_event_left_out_follows_it() {
+    let script = testing::script::<Raw>().event(Event::Resync).event(Event::Resync);
+    let out: Vec<_> = script.tee(Late(false)).map(|item| item.is_err_and(|error| error.is_refused())).collect().await;
+    assert_eq!(out, [false, true, false, true]);
+}
+
 #[tokio::test]
 async fn a_refusal_follows_its_event() {
     let notes = Notes::default();

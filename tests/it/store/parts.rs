@@ -60,8 +60,14 @@ fn of_two_snapshots_that_race_for_a_key_the_first_to_end_has_it() {
     feed(&mut a, [Event::SnapshotStart, Event::listed(thing("x", 1)), Event::listed(thing("a1", 1))]);
     feed(&mut b, [Event::SnapshotStart, Event::listed(thing("x", 2)), Event::SnapshotEnd("2".into())]);
     assert_eq!(feed(&mut a, [Event::SnapshotEnd("3".into())]), ["+a1@1!", "synced 3!"]);
+    let refused = a.refused().unwrap();
+    assert_eq!(refused.to_string(), "ns/x is held by the part \"b\" of the store");
+    assert!(a.refused().is_none() && b.refused().is_none(), "once, and to the one that lost");
     assert_eq!(content(&store), ["a1@1", "x@2"]);
     assert_eq!((store.part("a").len(), store.part("b").len()), (1, 1));
+    assert_eq!(store.stats().refused, 1);
+    assert_eq!(feed(&mut a, listed([thing("a1", 1)], "4")), ["synced 4"]);
+    assert!(a.refused().is_none(), "what is not brought again is not lost again");
 }
 
 #[test]
