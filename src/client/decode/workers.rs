@@ -103,7 +103,7 @@ fn decode<F: Frame>(batch: Vec<F>, many: bool) -> Decoded<F> {
 }
 
 /// After so many bytes of JSON an object's worth of `ROOM` has been allocated.
-const STRIDE: usize = 16 << 10;
+const STRIDE: usize = 12 << 10;
 /// Below what allocators map by itself.
 const ROOM: usize = 100 << 10;
 
