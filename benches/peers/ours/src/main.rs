@@ -1,7 +1,7 @@
 //! listwatch as a peer, and the floor: what the same transport costs with bytes split and decoded, and nothing else.
 //!
 //! Environment: URL (required), MODE (list | watchlist), WATCH_SECS, KIND (pod | slim | raw | floor),
-//! WORKERS (of decoding, instead of the default).
+//! WORKERS (of decoding, instead of the default), REUSE (set: unchanged objects are taken from the store).
 //! Prints `key=value` lines as the other peers do.
 
 mod figures;
@@ -47,8 +47,11 @@ async fn main() -> Result<(), Failure> {
     }
 }
 
-async fn run<K: Object>(source: impl ListWatch<Object = K>, watch_list: bool, watch: Duration) -> Result<(), Failure> {
+async fn run<K: Object>(mut source: Collection<K>, watch_list: bool, watch: Duration) -> Result<(), Failure> {
     let store = Store::<K>::new();
+    if env::var_os("REUSE").is_some() {
+        source = source.reuse(&store);
+    }
     let start = Instant::now();
     let strategy = if watch_list { Strategy::WatchListFirst } else { Strategy::ListConsistent };
     let events = source.events().strategy(strategy).backoff(ExponentialBackoff::default());
