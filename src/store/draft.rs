@@ -46,14 +46,15 @@ impl<K: Object> Draft<K> {
         if entry.tag == self.part { entry.item() } else { None }
     }
 
-    pub(super) fn put(&mut self, hash: u32, object: &Arc<K>) {
-        let entry = || Entry::new(hash, self.part, Arc::clone(object));
-        let (first, second) = (entry(), entry());
-        let old = self.objects.insert(first, |held| same_key(held, object));
+    pub(super) fn put(&mut self, hash: u32, object: Arc<K>) {
         if let Some(mine) = &mut self.mine {
-            mine.insert(second, |held| same_key(held, object));
+            mine.insert(Entry::new(hash, self.part, Arc::clone(&object)), same_key);
         }
-        self.indexes.apply(old.as_ref().and_then(Entry::item), Some(object));
+        let indexed = (!self.indexes.is_empty()).then(|| Arc::clone(&object));
+        let old = self.objects.insert(Entry::new(hash, self.part, object), same_key);
+        if indexed.is_some() {
+            self.indexes.apply(old.as_ref().and_then(Entry::item), indexed.as_ref());
+        }
     }
 
     pub(super) fn take(&mut self, hash: u32, key: Key<'_>) {
@@ -108,7 +109,7 @@ impl<K: Object> Draft<K> {
         match new {
             Some(new) if new.tag != part => {
                 let holder = new.tag;
-                let replaced = self.objects.insert(new, |held| has_key(&**held, key));
+                let replaced = self.objects.insert(new, same_key);
                 self.indexes.apply(replaced.as_ref().and_then(Entry::item), Some(&object));
                 if own {
                     if let Some(mine) = &mut self.mine {

@@ -239,10 +239,13 @@ impl<K: Object> StoreFold<K> {
                 let shared = Arc::clone(&self.shared);
                 self.within(event, |pending| pending.listed(&shared, object))
             }
-            Event::Deleted(object) if self.grammar == Grammar::Snapshot => self.within(event, |pending| {
-                pending.deleted(object);
-                Ok(())
-            }),
+            Event::Deleted(object) if self.grammar == Grammar::Snapshot => {
+                let shared = Arc::clone(&self.shared);
+                self.within(event, |pending| {
+                    pending.deleted(&shared, object);
+                    Ok(())
+                })
+            }
             Event::SnapshotEnd(version) => self.end(version),
             Event::Added(object) | Event::Modified(object) => self.upsert(object),
             Event::Deleted(object) => self.delete(object),

@@ -78,6 +78,10 @@ impl<K: Object> Indexes<K> {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// As of no objects at all.
     pub(super) fn clear(&mut self) {
         self.0.iter_mut().for_each(|slot| slot.index = slot.index.emptied());
@@ -143,7 +147,7 @@ impl<K: Object, V: IndexValue> Typed<K, V> {
         let hash = self.hash(value);
         let key = hash_key(&self.hasher, Key::of(&**object));
         let add = |objects: &mut Trie<Arc<K>>| {
-            objects.insert(Entry::new(key, 0, Arc::clone(object)), |held| super::root::same_key(held, object));
+            objects.insert(Entry::new(key, 0, Arc::clone(object)), super::root::same_key);
         };
         match self.postings.get_mut(hash, |posting| posting.value == *value) {
             Some(posting) => add(&mut Arc::make_mut(posting).objects),
@@ -151,7 +155,7 @@ impl<K: Object, V: IndexValue> Typed<K, V> {
                 let mut objects = Trie::new();
                 add(&mut objects);
                 let posting = Arc::new(Posting { value: value.clone(), objects });
-                self.postings.insert(Entry::new(hash, 0, posting), |_| false);
+                self.postings.insert(Entry::new(hash, 0, posting), |_, _| false);
             }
         }
     }

@@ -195,7 +195,7 @@ impl Book {
         }
         let hash = self.hash(key);
         let entry = trie::Entry::new(hash, 0, Arc::new(LedgerEntry::of(&identity)));
-        let old = self.entries.insert(entry, |entry| entry.key() == key).and_then(trie::Entry::into_item);
+        let old = self.entries.insert(entry, |a, b| a.key() == b.key()).and_then(trie::Entry::into_item);
         match old.map(Arc::unwrap_or_clone) {
             Some(last) if *last.uid != *identity.uid => {
                 let gone = Noted::Deleted { last, why: DeleteReason::Replaced };

@@ -11,6 +11,7 @@
 //! pointer. So readers hold whatever state they like for as long as they like, and no code of the user's runs under a
 //! lock.
 
+mod backlog;
 mod changed;
 mod changes;
 mod checkpoint;

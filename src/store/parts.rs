@@ -93,7 +93,7 @@ impl<K: Object> PartState<K> {
 
     pub(super) fn mark_unreadable(&mut self, hash: u32, object: &Unreadable) {
         let entry = Entry::new(hash, 0, Arc::new(object.clone()));
-        self.unreadable.insert(entry, |held| held.key() == object.key());
+        self.unreadable.insert(entry, |a, b| a.key() == b.key());
     }
 
     pub(super) fn heard(&self) -> u64 {
@@ -136,7 +136,7 @@ impl<K: Object> Parts<K> {
 
     pub(super) fn put(&mut self, part: PartState<K>) {
         let id = part.fixed.id;
-        self.0.insert(Entry::new(spread(id), 0, Arc::new(part)), |held| held.fixed.id == id);
+        self.0.insert(Entry::new(spread(id), 0, Arc::new(part)), |a, b| a.fixed.id == b.fixed.id);
     }
 
     pub(super) fn remove(&mut self, id: u32) {

@@ -1,6 +1,7 @@
 //! A snapshot in progress. What it holds is freed as soon as it is void.
 
 use super::{
+    backlog::Backlog,
     changes::{Changes, News},
     draft::Draft,
     parts::PartState,
@@ -15,6 +16,8 @@ use std::sync::Arc;
 pub(super) struct Pending<K> {
     part: u32,
     draft: Draft<K>,
+    /// Listed and told in `news`, but not in the draft yet; nothing was held under their keys before the snapshot.
+    backlog: Backlog<K>,
     /// Held before, and not listed so far.
     unseen: Trie<Arc<K>>,
     /// Gone by an event within the snapshot, tagged with the reason; may have come again since.
@@ -70,6 +73,7 @@ impl<K: Object> Pending<K> {
             part,
             unseen: base.members(part),
             draft: Draft::new(base, part),
+            backlog: Backlog::new(),
             gone: Trie::new(),
             news: Vec::new(),
             superseded: false,
@@ -101,6 +105,15 @@ impl<K: Object> Pending<K> {
             return Err(Refused::taken(key.to_owned(), part));
         }
         self.unreadable.remove(hash, |held| held.key() == key);
+        let held = self.draft.objects.len();
+        if Backlog::<K>::pays(held) && self.draft.base().objects.is_empty() && self.gone.is_empty() {
+            self.news.push((None, Some(Arc::clone(object))));
+            if self.backlog.push(hash, Arc::clone(object), held) {
+                self.settle(shared, hash);
+            }
+            return Ok(());
+        }
+        self.settle(shared, hash);
         let unseen = self.unseen.remove(hash, |held| has_key(&**held, key)).and_then(Entry::into_item);
         let held = self.draft.held(hash, key);
         if held.is_some_and(|held| unchanged(&**held, &**object)) {
@@ -116,14 +129,36 @@ impl<K: Object> Pending<K> {
             _ => Arc::clone(object),
         };
         self.tally.moves(before.as_ref(), held, Some(&object));
-        self.draft.put(hash, &object);
+        self.draft.put(hash, Arc::clone(&object));
         self.news.push((before, Some(object)));
         Ok(())
     }
 
-    pub(super) fn deleted(&mut self, object: &Arc<K>) {
+    /// Brings into the draft what is kept back, as far as it may be of this hash.
+    fn settle(&mut self, shared: &Shared<K>, hash: u32) {
+        for (hash, object) in self.backlog.take(hash) {
+            self.put_fresh(shared, hash, object);
+        }
+    }
+
+    /// Puts in what nothing was held under before the snapshot. No object is looked at unless hashes are the same, as
+    /// it has left the cache since it came.
+    fn put_fresh(&mut self, shared: &Shared<K>, hash: u32, object: Arc<K>) {
+        let again = self.draft.objects.candidate(hash).is_some();
+        let held = if again { self.draft.held(hash, Key::of(&*object)) } else { None };
+        self.superseded |= held.is_some();
+        if held.is_some_and(|held| unchanged(&**held, &*object)) {
+            shared.meters.unchanged.add(1);
+            return;
+        }
+        self.tally.moves(None, held, Some(&object));
+        self.draft.put(hash, object);
+    }
+
+    pub(super) fn deleted(&mut self, shared: &Shared<K>, object: &Arc<K>) {
         let key = Key::of(&**object);
         let hash = self.draft.base().hash(key);
+        self.settle(shared, hash);
         self.unreadable.remove(hash, |held| held.key() == key);
         if self.draft.held(hash, key).is_some() {
             self.goes(hash, object, OBSERVED);
@@ -136,7 +171,7 @@ impl<K: Object> Pending<K> {
         let before = self.before(hash, key).cloned();
         self.tally.moves(before.as_ref(), self.draft.held(hash, key), None);
         self.draft.take(hash, key);
-        self.gone.insert(Entry::new(hash, why, Arc::clone(last)), |held| same_key(held, last));
+        self.gone.insert(Entry::new(hash, why, Arc::clone(last)), same_key);
     }
 
     pub(super) fn unreadable(&mut self, shared: &Shared<K>, object: &Unreadable) {
@@ -147,6 +182,7 @@ impl<K: Object> Pending<K> {
         if !deletion && self.taken(shared, hash, key).is_some() {
             return;
         }
+        self.settle(shared, hash);
         let held = self.draft.held(hash, key).cloned();
         // what the consumer was told, rather than what this snapshot brought
         let last = self.before(hash, key).or(held.as_ref()).cloned();
@@ -161,7 +197,7 @@ impl<K: Object> Pending<K> {
             (Some(held), Some(last)) if is_another(&*held, object) => self.goes(hash, &last, REPLACED),
             _ => drop(self.unseen.remove(hash, |held| has_key(&**held, key))),
         }
-        self.unreadable.insert(Entry::new(hash, 0, Arc::new(object.clone())), |held| held.key() == key);
+        self.unreadable.insert(Entry::new(hash, 0, Arc::new(object.clone())), |a, b| a.key() == b.key());
     }
 
     /// Swaps the content, and says what that changed, and what was left out of it.
@@ -171,10 +207,13 @@ impl<K: Object> Pending<K> {
         version: &ResourceVersion,
         first: First,
     ) -> Result<(Changes<K>, Vec<Refused>), Refused> {
+        for (hash, object) in self.backlog.take_all() {
+            self.put_fresh(shared, hash, object);
+        }
         let (gone, tally) = (&mut self.gone, &mut self.tally);
         self.draft.take_all(&self.unseen, |hash, object| {
             tally.moves(Some(&object), Some(&object), None);
-            gone.insert(Entry::new(hash, MISSED, Arc::clone(&object)), |held| same_key(held, &object));
+            gone.insert(Entry::new(hash, MISSED, Arc::clone(&object)), same_key);
         });
         let base = Arc::clone(self.draft.base());
         let part = self.part;

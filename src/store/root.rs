@@ -183,10 +183,9 @@ impl<K: Object> Root<K> {
     /// Puts an object in for a part; returns what was there. The part must have claimed.
     pub(super) fn put(&mut self, part: &mut PartState<K>, hash: u32, object: &Arc<K>) {
         let entry = || Entry::new(hash, part.fixed.id, Arc::clone(object));
-        let old = self.objects.insert(entry(), |held| same_key(held, object));
+        let old = self.objects.insert(entry(), same_key);
         if self.owner == Owner::Many {
-            let entry = entry();
-            part.objects.insert(entry, |held| same_key(held, object));
+            part.objects.insert(entry(), same_key);
         }
         self.indexes.apply(old.as_ref().and_then(Entry::item), Some(object));
     }

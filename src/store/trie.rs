@@ -168,9 +168,10 @@ impl<T: Clone + Send + Sync + 'static> Trie<T> {
         Trie { root: Node::Empty, len: 0, release: release::release }
     }
 
-    /// Inserts or replaces; returns what was there.
-    pub(crate) fn insert(&mut self, entry: Entry<T>, mut eq: impl FnMut(&T) -> bool) -> Option<Entry<T>> {
+    /// Inserts or replaces; returns what was there. Items are compared only where their hashes are the same.
+    pub(crate) fn insert(&mut self, entry: Entry<T>, eq: impl Fn(&T, &T) -> bool) -> Option<Entry<T>> {
         let hash = entry.hash;
+        let mut same = |held: &T| entry.item().is_some_and(|item| eq(held, item));
         let (mut node, mut depth) = (&mut self.root, 0);
         loop {
             match node {
@@ -178,7 +179,7 @@ impl<T: Clone + Send + Sync + 'static> Trie<T> {
                     node = &mut Arc::make_mut(branch)[slot(hash, depth)];
                     depth += 1;
                 }
-                Node::Leaf(leaf) => match leaf.iter().position(|held| held.is(hash, &mut eq)) {
+                Node::Leaf(leaf) => match leaf.iter().position(|held| held.is(hash, &mut same)) {
                     Some(at) => return Some(replace(leaf, at, entry)),
                     None if leaf.len() >= MAX_LEAF && can_split(depth) => *node = split(leaf, depth),
                     None => {

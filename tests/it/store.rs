@@ -7,6 +7,7 @@ mod history;
 mod index;
 mod ledger;
 mod lifecycle;
+mod long_snapshot;
 mod model;
 mod parts;
 mod subscribe;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 type Pair = (u16, u16);
 
 fn put(trie: &mut Trie<Arc<Pair>>, hash: fn(u16) -> u32, pair: Pair) -> Option<u16> {
-    let old = trie.insert(Entry::new(hash(pair.0), 0, Arc::new(pair)), |held| held.0 == pair.0);
+    let old = trie.insert(Entry::new(hash(pair.0), 0, Arc::new(pair)), |a, b| a.0 == b.0);
     old.and_then(Entry::into_item).map(|old| old.1)
 }
 
@@ -81,7 +81,7 @@ fn nothing_is_left_behind() {
     let mut trie = Trie::new();
     let items: Vec<_> = (0..2000u16).map(|key| Arc::new((key, key))).collect();
     for item in &items {
-        trie.insert(Entry::new(spread(item.0), 0, Arc::clone(item)), |held| held.0 == item.0);
+        trie.insert(Entry::new(spread(item.0), 0, Arc::clone(item)), |a, b| a.0 == b.0);
     }
     let other = trie.clone();
     for item in &items {
@@ -108,7 +108,7 @@ async fn a_large_trie_is_freed_elsewhere_but_wholly() {
     let mut trie = Trie::new();
     let items: Vec<_> = (0..20_000u16).map(|key| Arc::new((key, key))).collect();
     for item in &items {
-        trie.insert(Entry::new(spread(item.0), 0, Arc::clone(item)), |held| held.0 == item.0);
+        trie.insert(Entry::new(spread(item.0), 0, Arc::clone(item)), |a, b| a.0 == b.0);
     }
     drop(trie);
     while items.iter().any(|item| Arc::strong_count(item) > 1) {
