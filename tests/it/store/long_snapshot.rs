@@ -2,7 +2,7 @@
 
 use super::{
     model::{Model, PartModel, Replay},
-    thing::{Thing, fail, fold, thing, unreadable},
+    thing::{Thing, brief, fail, fold, thing, unreadable},
 };
 use listwatch::{Event, Fold, IntoFold, Store, UnreadableAs, store::StoreFold};
 
@@ -25,6 +25,11 @@ fn name(i: u64) -> String {
     format!("n{i}")
 }
 
+/// Of an unreadable object: unknown, or another than before.
+fn uid(step: u64) -> &'static str {
+    if step.is_multiple_of(2) { "" } else { "another" }
+}
+
 fn take(model: &mut Model, part: &mut StoreFold<Thing>, event: Event<Thing>) {
     assert!(model.event(0, &event));
     assert_eq!(part.fold(event).unwrap().count(), 0, "told at the end");
@@ -32,7 +37,7 @@ fn take(model: &mut Model, part: &mut StoreFold<Thing>, event: Event<Thing>) {
 
 #[test]
 fn what_comes_again_goes_or_cannot_be_read_counts_in_its_order() {
-    for seed in 1..=3 {
+    for seed in 1..=4 {
         let (store, mut random) = (Store::new(), Random(seed * 0x9E37_79B9));
         let mut part = fold(&store);
         let mut model = Model { parts: vec![PartModel::default()] };
@@ -40,28 +45,25 @@ fn what_comes_again_goes_or_cannot_be_read_counts_in_its_order() {
         for i in 0..LONG {
             take(&mut model, &mut part, Event::listed(thing(&name(i), 1)));
         }
-        // Without deletions first: those end the keeping back of what comes after them.
-        for (round, deletions) in [(0, false), (1, true)] {
-            let mut next = LONG + round * 10_000;
-            for step in 0..6_000 {
-                // mostly what came last, and is still kept back
-                let old = name(next - 1 - random.below(if step % 9 == 0 { next } else { 300 }));
-                match random.below(16) {
-                    0 => take(&mut model, &mut part, Event::listed(thing(&old, 1))),
-                    1 => take(&mut model, &mut part, Event::listed(thing(&old, 2 + step))),
-                    2 => {
-                        model.unreadable(0, UnreadableAs::Listed, &old, "another");
-                        fail(&mut part, &unreadable(UnreadableAs::Listed, &old, "another", "9"));
-                    }
-                    3 if deletions => take(&mut model, &mut part, Event::deleted(thing(&old, 2 + step))),
-                    4 if deletions => {
-                        model.unreadable(0, UnreadableAs::Deleted, &old, "");
-                        fail(&mut part, &unreadable(UnreadableAs::Deleted, &old, "", "9"));
-                    }
-                    _ => {
-                        take(&mut model, &mut part, Event::listed(thing(&name(next), 1)));
-                        next += 1;
-                    }
+        let mut next = LONG;
+        for step in 0..8_000 {
+            // mostly what came last, and is still kept back
+            let old = name(next - 1 - random.below(if step % 9 == 0 { next } else { 300 }));
+            match random.below(16) {
+                0 => take(&mut model, &mut part, Event::listed(thing(&old, 1))),
+                1 => take(&mut model, &mut part, Event::listed(thing(&old, 2 + step))),
+                2 => {
+                    model.unreadable(0, UnreadableAs::Listed, &old, uid(step));
+                    fail(&mut part, &unreadable(UnreadableAs::Listed, &old, uid(step), "9"));
+                }
+                3 => take(&mut model, &mut part, Event::deleted(thing(&old, 2 + step))),
+                4 => {
+                    model.unreadable(0, UnreadableAs::Deleted, &old, "");
+                    fail(&mut part, &unreadable(UnreadableAs::Deleted, &old, "", "9"));
+                }
+                _ => {
+                    take(&mut model, &mut part, Event::listed(thing(&name(next), 1)));
+                    next += 1;
                 }
             }
         }
@@ -88,9 +90,26 @@ fn what_is_brought_twice_alike_is_held_once() {
     let first = std::sync::Arc::new(thing("twice", 1));
     drop(part.fold(Event::Listed(first.clone())));
     drop(part.fold(Event::listed(thing("twice", 1))));
-    drop(part.fold(Event::SnapshotEnd("2".into())));
+    assert_eq!(part.fold(Event::SnapshotEnd("2".into())).unwrap().count() as u64, LONG + 2, "told once, and Synced");
     assert!(std::sync::Arc::ptr_eq(&first, &store.get(("ns", "twice")).unwrap()), "the first stays");
     assert_eq!(store.stats().unchanged, 1);
+    drop(part.fold(Event::SnapshotStart));
+    (0..LONG).for_each(|i| drop(part.fold(Event::listed(thing(&name(i), 1)))));
+    let told: Vec<_> = part.fold(Event::SnapshotEnd("3".into())).unwrap().map(|change| brief(&change)).collect();
+    assert_eq!(told, ["-twice@1 Missed", "synced 3"], "a second snapshot tells its differences");
+}
+
+#[test]
+fn what_was_kept_back_counts_before_what_comes_when_nothing_is_kept_back_any_more() {
+    let store = Store::new();
+    let mut part = fold(&store);
+    drop(part.fold(Event::SnapshotStart));
+    (0..65_536).for_each(|i| drop(part.fold(Event::listed(thing(&name(i), 1)))));
+    drop(part.fold(Event::listed(thing("late", 1))));
+    (0..9).for_each(|i| drop(part.fold(Event::deleted(thing(&name(i), 2)))));
+    drop(part.fold(Event::listed(thing("late", 3))));
+    drop(part.fold(Event::SnapshotEnd("3".into())));
+    assert_eq!(store.get(("ns", "late")).unwrap().version, "3");
 }
 
 #[test]
