@@ -43,8 +43,8 @@ fn mirror(
         .backoff(ExponentialBackoff::default())
         .until(stop)
         .reflect(&store)
+        .checkpoint_every(&store, file, Duration::from_secs(60)) // and at the end
         .on_error(|error| eprintln!("{error}"));
-    let changes = store.checkpoint_every(changes, file, Duration::from_secs(60)); // and at the end
     let running = tokio::spawn(changes.for_each(async |_| {}));
     Ok((store, running))
 }

@@ -3,12 +3,14 @@ use super::IntoKube;
 #[cfg(feature = "kube")]
 use super::StripManagedFields;
 use super::{
-    Backoff, ByRecover, Deletions, ExpectKind, FilterObjects, Fold, IntoFold, MapObjects, ModifyObjects, Objects,
-    OnError, OnlyChangedBy, Project, Reflect, ReflectInto, Resync, SendTo, Tee, Until, Validate, VerifyWith,
+    Backoff, ByRecover, CheckpointEvery, Deletions, ExpectKind, FilterObjects, Fold, IntoFold, MapObjects,
+    ModifyObjects, Objects, OnError, OnlyChangedBy, Project, Reflect, ReflectInto, Resync, SendTo, Tee, Until,
+    Validate, VerifyWith,
 };
-use crate::{Change, Error, Event, Kinded, Object, Recover, Recovery, policy, source::ListWatch};
+use crate::{Change, Error, Event, Kinded, Object, Recover, Recovery, Store, policy, source::ListWatch};
 use futures::{Sink, Stream};
-use std::{sync::Arc, time::Duration};
+use serde::Serialize;
+use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// Every operator. The bounds stand on the methods, so that one import serves streams of events, of changes and of
@@ -20,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 /// | changes | [`only_changed_by`](Self::only_changed_by) |
 /// | both | [`objects`](Self::objects), [`deletions`](Self::deletions) |
 /// | any `Result` | [`backoff`](Self::backoff), [`backoff_by`](Self::backoff_by), [`on_error`](Self::on_error), [`send_to`](Self::send_to) |
-/// | any item | [`until`](Self::until) |
+/// | any item | [`until`](Self::until), [`checkpoint_every`](Self::checkpoint_every) |
 ///
 /// # Errors are items
 ///
@@ -55,7 +57,8 @@ pub trait EventStreamExt: Stream {
     ///
     /// `target` is `&Store`, which opens a part of it, or any [`Fold`], by value or `&mut`. An `Err` is told to the
     /// fold and yielded, and after it the changes that it led to, if any. Where the fold does not take an event, that
-    /// is an `Err` with [`Recovery::Skip`], and the stream goes on.
+    /// is an `Err` with [`Recovery::Skip`], and the stream goes on; so is, after the changes, each thing that an event left
+    /// out.
     ///
     /// The store advances while the changes are polled: this is the stream that drives it. The fold is dropped when
     /// the stream ends.
@@ -846,6 +849,53 @@ pub trait EventStreamExt: Stream {
         Self: Sized,
     {
         assert_stream::<Self::Item, _>(Until::new(self, token))
+    }
+
+    /// Passes everything on, and meanwhile writes a [checkpoint](Store::checkpoint) of a store to a file each `period`
+    /// and at the stream's end, where the content or the version has moved since the last.
+    ///
+    #[doc = include_str!("figures/checkpoint_every.md")]
+    ///
+    /// It stands anywhere below what drives the store: after its `reflect` or `tee`, most often.
+    ///
+    /// Each is written beside the file, synced, and renamed over it: there is always the old one or the new one, whole. It
+    /// is written on a blocking thread; the stream does not wait for it, except at its end. A failure is traced at warn,
+    /// counted, and the next period tries again. Any replica may do this, also one that is not the leader.
+    ///
+    /// Needs a tokio runtime with time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// use futures::StreamExt;
+    /// use listwatch::{EventStreamExt, Object, Store, testing};
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use std::time::Duration;
+    ///
+    /// let path = std::env::temp_dir().join(format!("checkpoint-{}", std::process::id()));
+    /// let store = Store::new();
+    /// let events = testing::script().snapshot([ConfigMap::decode(br#"{"metadata":{"name":"a"}}"#)?], "7");
+    /// let changes = events.reflect(&store).checkpoint_every(&store, &path, Duration::from_secs(60));
+    /// assert_eq!(changes.count().await, 2, "Added and Synced");
+    ///
+    /// let warm = Store::<ConfigMap>::new();
+    /// warm.restore(&std::fs::read(&path)?)?;
+    /// assert!(warm.contains("a"));
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
+    fn checkpoint_every<K>(
+        self,
+        store: &Store<K>,
+        path: impl Into<PathBuf>,
+        period: Duration,
+    ) -> CheckpointEvery<Self, K>
+    where
+        Self: Sized,
+        K: Object + Serialize,
+    {
+        assert_stream::<Self::Item, _>(CheckpointEvery::new(self, store.clone(), path.into(), period))
     }
 }
 

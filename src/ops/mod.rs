@@ -12,6 +12,7 @@
 
 mod backoff;
 pub mod changed;
+mod checkpoint_every;
 mod deletions;
 mod expect_kind;
 mod ext;
@@ -38,6 +39,7 @@ mod validate;
 mod verify_with;
 
 pub use self::backoff::{Backoff, ByRecover, Classify};
+pub use self::checkpoint_every::CheckpointEvery;
 pub use self::deletions::Deletions;
 pub use self::expect_kind::ExpectKind;
 pub use self::ext::EventStreamExt;

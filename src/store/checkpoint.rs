@@ -9,13 +9,12 @@
 //!
 //! gzip's own CRC-32 and length cover the content.
 
-mod every;
 mod read;
 mod restore_error;
 mod write;
-pub use self::every::Checkpoints;
 pub use self::restore_error::RestoreError;
 pub use self::write::Checkpoint;
+pub(crate) use self::write::Mark;
 
 use crate::{Unreadable, UnreadableAs};
 use serde::{Deserialize, Serialize};

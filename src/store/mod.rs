@@ -41,7 +41,8 @@ mod wait_for;
 
 pub use self::changed::{Changed, Changing, Settle, changed};
 pub use self::changes::Changes;
-pub use self::checkpoint::{Checkpoint, Checkpoints, RestoreError};
+pub(crate) use self::checkpoint::Mark;
+pub use self::checkpoint::{Checkpoint, RestoreError};
 pub use self::fold::StoreFold;
 pub use self::index::{Index, IndexValue, IndexView};
 pub use self::keep_open::KeepOpen;

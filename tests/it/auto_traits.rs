@@ -197,7 +197,7 @@ assert_traits! {
     store::Settle: Send Unpin;
     store::KeepOpen<Raw>: Send Sync Unpin;
     store::Checkpoint<Raw>: Send Sync Unpin;
-    store::Checkpoints<Stream, Raw>: Send Unpin;
+    ops::CheckpointEvery<Stream, Raw>: Send Unpin;
     store::RestoreError: Send Sync Unpin;
     store::WaitError: Send Sync Unpin;
     store::Rewound: Send Sync Unpin;

@@ -3,7 +3,8 @@
 use futures::{FutureExt, Stream, StreamExt, future::LocalBoxFuture, sink, stream, stream::FusedStream};
 use k8s_openapi::api::core::v1::ConfigMap;
 use listwatch::{
-    Change, DeleteReason, Error, Event, EventStreamExt, Fold, Object, Raw, Recover, Recovery, Unreadable, UnreadableAs,
+    Change, DeleteReason, Error, Event, EventStreamExt, Fold, Object, Raw, Recover, Recovery, Store, Unreadable,
+    UnreadableAs,
     policy::FixedBackoff,
     source::{Body, ListBody, ListMeta, ListParams, ListPart, ListWatch, WatchBody, WatchParams, WireEvent},
     testing::{
@@ -24,11 +25,16 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 type Checks = fn() -> LocalBoxFuture<'static, ()>;
 
 /// Each operator, by its file in `src/ops`.
 const OPERATORS: &[(&str, Checks)] = &[
     ("backoff", || on_events(true, |below| below.backoff(FixedBackoff::new(Duration::from_secs(1))))),
+    ("checkpoint_every", || {
+        on_events(false, |below| below.checkpoint_every(&Store::<ConfigMap>::new(), "never ready", MINUTE))
+    }),
     ("deletions", || on_events(false, EventStreamExt::deletions)),
     ("expect_kind", || on_events(false, |below| below.expect_kind("v2", "Thing"))),
     ("filter_objects", || {
@@ -44,7 +50,7 @@ const OPERATORS: &[(&str, Checks)] = &[
     ("on_error", || hold(false, events, |below| below.on_error(drop)).boxed_local()),
     ("only_changed_by", || check(false, changes, |below| below.only_changed_by(|old, new| old != new)).boxed_local()),
     ("reflect", || on_events(false, |below| below.reflect(Names))),
-    ("resync", || on_events(true, |below| below.resync(Duration::from_secs(60)))),
+    ("resync", || on_events(true, |below| below.resync(MINUTE))),
     ("send_to", || hold(false, events, |below| below.send_to(sink::drain(), drop).into_stream().fuse()).boxed_local()),
     ("strip_managed_fields", || check(false, config_maps, EventStreamExt::strip_managed_fields).boxed_local()),
     ("tee", || on_events(false, |below| below.tee(Names))),

@@ -1,6 +1,6 @@
 use super::{EndLine, MAGIC, PartLine, UnreadableLine};
 use crate::{
-    Object,
+    Object, ResourceVersion,
     store::{Store, parts::PartState, root::Root, trie},
 };
 use flate2::{Compression, write::GzEncoder};
@@ -44,6 +44,19 @@ impl<K: Object + Serialize> Store<K> {
             over: false,
         }
     }
+
+    /// What a checkpoint would hold; `None` as long as that is nothing to keep: before the store is ready.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        let root = self.shared().load();
+        root.is_ready().then(|| Mark { touched: root.counts.touched, version: root.version().cloned() })
+    }
+}
+
+/// Tells one state of a store from another as far as a checkpoint shows it.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Mark {
+    touched: u64,
+    version: Option<ResourceVersion>,
 }
 
 /// One state of a store on its way out: see [`Store::checkpoint`].

@@ -2,7 +2,7 @@
 
 use super::thing::{Thing, content, error, fail, feed, fold, listed, thing, unreadable};
 use futures::StreamExt;
-use listwatch::{Event, IntoFold, Recovery, Store, UnreadableAs};
+use listwatch::{Event, EventStreamExt, IntoFold, Recovery, Store, UnreadableAs};
 use std::time::Duration;
 
 fn filled() -> Store<Thing> {
@@ -156,7 +156,7 @@ async fn it_is_written_each_period_beside_the_old_one() {
     let mut part = fold(&store);
     let (to, from) = tokio::sync::mpsc::unbounded_channel::<u32>();
     let from = futures::stream::unfold(from, |mut from| async { Some((from.recv().await?, from)) });
-    let mut stream = std::pin::pin!(store.checkpoint_every(from, &path, minute));
+    let mut stream = std::pin::pin!(from.checkpoint_every(&store, &path, minute));
     let mut run = async |until: Duration| {
         assert!(tokio::time::timeout(until, stream.next()).await.is_err());
     };
@@ -188,7 +188,7 @@ async fn it_is_written_each_period_beside_the_old_one() {
 async fn a_failure_is_counted_and_the_stream_goes_on() {
     let store = Store::of([thing("a", 1)]);
     let nowhere = std::env::temp_dir().join("listwatch-no-such-folder").join("things");
-    let mut stream = Box::pin(store.checkpoint_every(futures::stream::iter([1]), nowhere, Duration::from_secs(1)));
+    let mut stream = Box::pin(futures::stream::iter([1]).checkpoint_every(&store, nowhere, Duration::from_secs(1)));
     assert_eq!((stream.next().await, stream.next().await), (Some(1), None));
     assert_eq!(stream.failures(), 1);
 }

@@ -1,4 +1,4 @@
-use crate::{Object, store::Store};
+use crate::{Object, Store, store::Mark};
 use futures::{Stream, ready, stream::FusedStream};
 use pin_project::pin_project;
 use serde::Serialize;
@@ -18,61 +18,12 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-impl<K: Object + Serialize> Store<K> {
-    /// Passes a stream on, and meanwhile writes a [checkpoint](Store::checkpoint) of this store to a file each `period`
-    /// and at the stream's end, where the content or the version has moved since the last.
-    ///
-    /// Each is written beside the file, synced, and renamed over it: there is always the old one or the new one, whole. It
-    /// is written on a blocking thread; the stream does not wait for it, except at its end. A failure is traced at warn,
-    /// counted, and the next period tries again. Any replica may do this, also one that is not the leader.
-    ///
-    /// Needs a tokio runtime with time.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-    /// use futures::{StreamExt, stream};
-    /// use k8s_openapi::api::core::v1::ConfigMap;
-    /// use listwatch::{Object, Store};
-    /// use std::time::Duration;
-    ///
-    /// let path = std::env::temp_dir().join(format!("checkpoint-{}", std::process::id()));
-    /// let store = Store::of([ConfigMap::decode(br#"{"metadata":{"name":"a"}}"#)?]);
-    /// let changes = store.checkpoint_every(stream::iter([1, 2]), &path, Duration::from_secs(60));
-    /// assert_eq!(changes.collect::<Vec<_>>().await, [1, 2]);
-    ///
-    /// let warm = Store::<ConfigMap>::new();
-    /// warm.restore(&std::fs::read(&path)?)?;
-    /// assert!(warm.contains("a"));
-    /// # std::fs::remove_file(&path)?;
-    /// # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
-    /// ```
-    pub fn checkpoint_every<S: Stream>(
-        &self,
-        stream: S,
-        path: impl AsRef<Path>,
-        period: Duration,
-    ) -> Checkpoints<S, K> {
-        Checkpoints {
-            stream,
-            over: false,
-            last: false,
-            writer: Writer {
-                store: self.clone(),
-                path: Arc::new(path.as_ref().to_path_buf()),
-                period,
-                timer: None,
-                writing: None,
-                written: None,
-                failures: 0,
-            },
-        }
-    }
-}
-
-/// Stream for the [`checkpoint_every`](Store::checkpoint_every) method.
+/// Stream for the [`checkpoint_every`](crate::EventStreamExt::checkpoint_every) method.
+///
+#[doc = include_str!("figures/checkpoint_every.md")]
 #[pin_project]
 #[must_use = "streams do nothing unless polled"]
-pub struct Checkpoints<S, K> {
+pub struct CheckpointEvery<S, K> {
     #[pin]
     stream: S,
     over: bool,
@@ -88,19 +39,16 @@ struct Writer<K> {
     /// Boxed once, reset in place.
     timer: Option<Pin<Box<Sleep>>>,
     writing: Option<JoinHandle<io::Result<()>>>,
-    /// What moved the content last, and the version, as they were written.
+    /// What was written last.
     written: Option<Mark>,
     failures: u64,
 }
 
-type Mark = (u64, Option<crate::ResourceVersion>);
-
 impl<K: Object + Serialize> Writer<K> {
     /// Begins to write, where there is something new and nothing is being written.
     fn begin(&mut self) {
-        let root = self.store.shared().load();
-        let mark = (root.counts.touched, root.version().cloned());
-        if self.writing.is_some() || !root.is_ready() || self.written.as_ref() == Some(&mark) {
+        let Some(mark) = self.store.mark() else { return };
+        if self.writing.is_some() || self.written.as_ref() == Some(&mark) {
             return;
         }
         self.written = Some(mark);
@@ -154,7 +102,13 @@ fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<fs::File>) -> io::Resu
     Ok(())
 }
 
-impl<S, K> Checkpoints<S, K> {
+impl<S, K> CheckpointEvery<S, K> {
+    pub(super) fn new(stream: S, store: Store<K>, path: PathBuf, period: Duration) -> Self {
+        let path = Arc::new(path);
+        let writer = Writer { store, path, period, timer: None, writing: None, written: None, failures: 0 };
+        CheckpointEvery { stream, over: false, last: false, writer }
+    }
+
     /// How many checkpoints could not be written.
     pub fn failures(&self) -> u64 {
         self.writer.failures
@@ -181,7 +135,7 @@ impl<S, K> Checkpoints<S, K> {
     }
 }
 
-impl<S: Stream, K: Object + Serialize> Stream for Checkpoints<S, K> {
+impl<S: Stream, K: Object + Serialize> Stream for CheckpointEvery<S, K> {
     type Item = S::Item;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
@@ -207,15 +161,15 @@ impl<S: Stream, K: Object + Serialize> Stream for Checkpoints<S, K> {
     }
 }
 
-impl<S: Stream, K: Object + Serialize> FusedStream for Checkpoints<S, K> {
+impl<S: Stream, K: Object + Serialize> FusedStream for CheckpointEvery<S, K> {
     fn is_terminated(&self) -> bool {
         self.last && self.writer.writing.is_none()
     }
 }
 
-impl<S: fmt::Debug, K> fmt::Debug for Checkpoints<S, K> {
+impl<S: fmt::Debug, K> fmt::Debug for CheckpointEvery<S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = f.debug_struct("Checkpoints");
+        let mut out = f.debug_struct("CheckpointEvery");
         out.field("stream", &self.stream).field("path", &self.writer.path).finish_non_exhaustive()
     }
 }
