@@ -11,7 +11,6 @@ use crate::{
 };
 use futures::StreamExt;
 use k8s_openapi::jiff::Timestamp;
-use listwatch::Change;
 use ratatui::{DefaultTerminal, crossterm::event::EventStream};
 use std::io::{self, Write, stdout};
 use tokio::time::Instant;
@@ -38,41 +37,42 @@ impl Drop for FullScreen {
 /// The first snapshot will never come, or the terminal is gone.
 pub async fn show(mut mirror: Mirror, what: &str, columns: Columns) -> Result<(), Failure> {
     let mut screen = FullScreen::enter()?;
-    let synced = run(&mut screen.0, &mut mirror, what, columns).await;
+    let ended = run(&mut screen.0, &mut mirror, what, columns).await;
     drop(screen);
-    if synced? { Ok(writeln!(stdout(), "{}", summary(&mirror.store))?) } else { Err(Failure::Interrupted) }
+    ended?;
+    if was_complete(&mirror) {
+        Ok(writeln!(stdout(), "{}", summary(&mirror.store))?)
+    } else {
+        Err(Failure::Interrupted)
+    }
 }
 
-/// Whether the mirror was complete once.
-async fn run(
-    terminal: &mut DefaultTerminal,
-    mirror: &mut Mirror,
-    what: &str,
-    columns: Columns,
-) -> Result<bool, Failure> {
-    let (mut model, mut keys, mut synced) = (Model::new(what, columns), EventStream::new(), false);
+/// By the store, which is what is shown: it is ahead of what was told of it.
+fn was_complete(mirror: &Mirror) -> bool {
+    mirror.store.snapshot().is_ready()
+}
+
+async fn run(terminal: &mut DefaultTerminal, mirror: &mut Mirror, what: &str, columns: Columns) -> Result<(), Failure> {
+    let (mut model, mut keys) = (Model::new(what, columns), EventStream::new());
     let mut frames = tokio::time::interval(FRAME);
     loop {
         tokio::select! {
             change = mirror.changes.next() => match change {
-                Some(Err(error)) if !synced && pipeline::is_final(&error) => {
+                Some(Err(error)) if !was_complete(mirror) && pipeline::is_final(&error) => {
                     return Err(pipeline::failed(what, &error));
                 }
-                Some(item) => {
-                    synced |= matches!(item, Ok(Change::Synced { .. }));
-                    model.note(&item, Instant::now());
-                }
-                None => return Ok(synced),
+                Some(item) => model.note(&item, Instant::now()),
+                None => return Ok(()),
             },
             event = keys.next() => match event.transpose()? {
                 Some(event) => match Action::of(&event) {
-                    Some(Action::End) => return Ok(synced),
+                    Some(Action::End) => return Ok(()),
                     Some(Action::Relist) => mirror.relist.relist(),
                     Some(action) => model.act(action),
                     None => {}
                 },
                 // The terminal was closed.
-                None => return Ok(synced),
+                None => return Ok(()),
             },
             _ = frames.tick() => {
                 let now = Instant::now();

@@ -236,11 +236,8 @@ impl OnTerminal {
     const LEAVE: &'static str = "\x1b[?1049l";
 
     fn start(config: &Kubeconfig, args: &str) -> Self {
-        let mirror =
-            format!("echo pid $$ end; exec {} --kubeconfig {} {args}", program().display(), config.0.display());
-        // `script` may lose what is written right before the end, so the end waits until that was read.
-        let command =
-            format!("stty rows 30 cols 100; sh -c '{mirror}'; status=$?; echo $status said; read go; exit $status");
+        let mirror = format!("exec {} --kubeconfig {} {args}", program().display(), config.0.display());
+        let command = format!("stty rows 30 cols 100; echo pid $$ end; {mirror}");
         let mut script = Command::new("script");
         script.args(["-qec", &command, "/dev/null"]).env("TERM", "xterm-256color").env("SHELL", "/bin/sh");
         let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("`script` is installed");
@@ -266,8 +263,10 @@ impl OnTerminal {
 
     /// What it wrote after it left the full screen, and its status.
     fn end(mut self) -> (String, std::process::ExitStatus) {
-        self.until(" said");
-        self.send("\n");
+        use std::io::Read;
+        let mut rest = Vec::new();
+        self.output.read_to_end(&mut rest).expect("bytes");
+        self.written.push_str(&String::from_utf8_lossy(&rest));
         let after = self.written.rsplit_once(Self::LEAVE).expect("it left the full screen").1.to_owned();
         (after, self.child.wait().expect("it ends"))
     }
