@@ -21,7 +21,7 @@ impl<K> Backlog<K> {
     }
 
     /// Whether it pays, with so many objects held.
-    pub(super) fn pays(held: usize) -> bool {
+    pub(super) fn pays(&self, held: usize) -> bool {
         held >= FROM
     }
 

@@ -106,7 +106,7 @@ impl<K: Object> Pending<K> {
         }
         self.unreadable.remove(hash, |held| held.key() == key);
         let held = self.draft.objects.len();
-        if Backlog::<K>::pays(held) && self.draft.base().objects.is_empty() {
+        if self.backlog.pays(held) && self.draft.base().objects.is_empty() {
             self.news.push((None, Some(Arc::clone(object))));
             if self.backlog.push(hash, Arc::clone(object), held) {
                 self.settle(shared, hash);

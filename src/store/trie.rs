@@ -138,7 +138,7 @@ impl<T> Trie<T> {
         }
     }
 
-    /// The first item of this hash, which is most likely the one that is sought; no code of the item's runs.
+    /// An item of this hash, which is most likely the one that is sought; no code of the item's runs.
     pub(crate) fn candidate(&self, hash: u32) -> Option<&T> {
         let leaf = self.leaf(hash);
         leaf[position(leaf, hash)?].item()
