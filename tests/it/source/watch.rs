@@ -197,6 +197,25 @@ async fn error_events_are_judged_by_the_table() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn between_events_only_a_deadline_wakes() {
+    let mut events = tokio_test::task::spawn(listed().on_watch_steps([]).stays_open().events());
+    let mut told = 0;
+    for _ in 0..2 {
+        while events.poll_next().is_ready() {
+            told += 1;
+        }
+        tokio::time::sleep(S + TICK).await; // "watching" is told after a second
+    }
+    assert_eq!(told, 4);
+    for second in 0..290 {
+        tokio::time::sleep(S).await;
+        assert!(!events.is_woken(), "after {second} s");
+    }
+    tokio::time::sleep(S * 340).await;
+    assert!(events.is_woken(), "the life of a watch is five to ten minutes");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_open_that_is_never_answered_is_given_up_at_the_end_of_its_life() {
     let api = api().on_watch([]).watch_delayed(QUIET).on_watch([]);
     let mut watch = api.clone().watch_from("7").unwrap();
