@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::Duration;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
@@ -77,10 +78,17 @@ pub fn parity(number: usize) -> &'static str {
     if number.is_multiple_of(2) { "even" } else { "odd" }
 }
 
-/// The body of a GET as the server sends it.
+/// The body of a GET as the server sends it. Asked again where it says so, as it does while a changed definition's
+/// storage starts.
 pub async fn get(client: &Client, path: &str) -> Value {
-    let request = http::Request::get(path).body(Vec::new()).expect("a valid path");
-    client.request(request).await.unwrap_or_else(|error| panic!("GET {path}: {error}"))
+    for _ in 0..200 {
+        let request = http::Request::get(path).body(Vec::new()).expect("a valid path");
+        match client.request(request).await {
+            Err(kube::Error::Api(status)) if status.code == 429 => tokio::time::sleep(Duration::from_millis(50)).await,
+            answer => return answer.unwrap_or_else(|error| panic!("GET {path}: {error}")),
+        }
+    }
+    panic!("GET {path}: too many requests for ten seconds")
 }
 
 /// The present list at a path, read from etcd: `namespace/name` (or `name`) and version of each object.
