@@ -136,9 +136,7 @@ impl<K: Object> Pending<K> {
 
     /// Brings into the draft what is kept back, as far as it may be of this hash.
     fn settle(&mut self, shared: &Shared<K>, hash: u32) {
-        for (hash, object) in self.backlog.take(hash) {
-            self.put_fresh(shared, hash, object);
-        }
+        self.backlog.take(hash).into_iter().for_each(|(hash, object)| self.put_fresh(shared, hash, object));
     }
 
     /// Puts in what nothing was held under before the snapshot. No object is looked at unless hashes are the same, as
@@ -207,9 +205,7 @@ impl<K: Object> Pending<K> {
         version: &ResourceVersion,
         first: First,
     ) -> Result<(Changes<K>, Vec<Refused>), Refused> {
-        for (hash, object) in self.backlog.take_all() {
-            self.put_fresh(shared, hash, object);
-        }
+        self.backlog.take_all().for_each(|(hash, object)| self.put_fresh(shared, hash, object));
         let (gone, tally) = (&mut self.gone, &mut self.tally);
         self.draft.take_all(&self.unseen, |hash, object| {
             tally.moves(Some(&object), Some(&object), None);

@@ -9,18 +9,6 @@ use listwatch::{Event, Fold, IntoFold, Store, UnreadableAs, store::StoreFold};
 /// So many are held before any is kept back.
 const LONG: u64 = 66_000;
 
-/// xorshift: the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
-
 fn name(i: u64) -> String {
     format!("n{i}")
 }
@@ -38,7 +26,7 @@ fn take(model: &mut Model, part: &mut StoreFold<Thing>, event: Event<Thing>) {
 #[test]
 fn what_comes_again_goes_or_cannot_be_read_counts_in_its_order() {
     for seed in 1..=4 {
-        let (store, mut random) = (Store::new(), Random(seed * 0x9E37_79B9));
+        let (store, mut random) = (Store::new(), fastrand::Rng::with_seed(seed));
         let mut part = fold(&store);
         let mut model = Model { parts: vec![PartModel::default()] };
         take(&mut model, &mut part, Event::SnapshotStart);
@@ -48,8 +36,8 @@ fn what_comes_again_goes_or_cannot_be_read_counts_in_its_order() {
         let mut next = LONG;
         for step in 0..8_000 {
             // mostly what came last, and is still kept back
-            let old = name(next - 1 - random.below(if step % 9 == 0 { next } else { 300 }));
-            match random.below(16) {
+            let old = name(next - 1 - random.u64(..if step % 9 == 0 { next } else { 300 }));
+            match random.u8(..16) {
                 0 => take(&mut model, &mut part, Event::listed(thing(&old, 1))),
                 1 => take(&mut model, &mut part, Event::listed(thing(&old, 2 + step))),
                 2 => {
